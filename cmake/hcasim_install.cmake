@@ -1,0 +1,1 @@
+# The CMake package: find_package(hcasim) gives the target hcasim::hca.
