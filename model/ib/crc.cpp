@@ -1,0 +1,108 @@
+#include "model/ib/crc.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <zlib.h>
+
+#include "model/ib/byte_order.h"
+#include "model/ib/headers.h"
+
+namespace hcasim::ib {
+
+namespace {
+
+constexpr std::size_t crc_bytes = icrc_bytes + vcrc_bytes;
+constexpr std::size_t smallest_packet_bytes = lrh_bytes + bth_bytes + crc_bytes;
+
+// Offset in the BTH of the byte with FECN and BECN, which switches may change.
+constexpr std::size_t bth_variant_byte = 4;
+
+// VCRC generator 0x100B, bit-reflected.
+constexpr std::uint16_t vcrc_polynomial = 0xd008;
+constexpr std::size_t vcrc_slices = 8;
+
+// Row k holds the CRC of one byte followed by k zero bytes, so that eight bytes are folded in with eight independent look-ups.
+struct vcrc_table {
+    std::uint16_t slice[vcrc_slices][256] = {};
+};
+
+constexpr vcrc_table make_vcrc_table() {
+    vcrc_table table;
+    for (unsigned byte = 0; byte < 256; ++byte) {
+        unsigned crc = byte;
+        for (int bit = 0; bit < 8; ++bit) {
+            crc = (crc & 1u) != 0 ? crc >> 1 ^ vcrc_polynomial : crc >> 1;
+        }
+        table.slice[0][byte] = static_cast<std::uint16_t>(crc);
+    }
+    for (std::size_t row = 1; row < vcrc_slices; ++row) {
+        for (unsigned byte = 0; byte < 256; ++byte) {
+            const unsigned before = table.slice[row - 1][byte];
+            table.slice[row][byte] = static_cast<std::uint16_t>(before >> 8 ^ table.slice[0][before & 0xffu]);
+        }
+    }
+    return table;
+}
+
+constexpr vcrc_table vcrc_lookup = make_vcrc_table();
+
+std::uint16_t crc16(const std::uint8_t* p, std::size_t size_bytes) {
+    const auto& t = vcrc_lookup.slice;
+    unsigned crc = 0xffff;
+    for (; size_bytes >= vcrc_slices; size_bytes -= vcrc_slices, p += vcrc_slices) {
+        crc = static_cast<unsigned>(t[7][(p[0] ^ crc) & 0xffu] ^ t[6][p[1] ^ crc >> 8] ^ t[5][p[2]] ^ t[4][p[3]] ^
+                                    t[3][p[4]] ^ t[2][p[5]] ^ t[1][p[6]] ^ t[0][p[7]]);
+    }
+    for (; size_bytes > 0; --size_bytes, ++p) {
+        crc = crc >> 8 ^ t[0][(*p ^ crc) & 0xffu];
+    }
+    return static_cast<std::uint16_t>(crc ^ 0xffffu);
+}
+
+}  // namespace
+
+std::uint32_t icrc(const std::uint8_t* packet, std::size_t size_bytes) {
+    // Only the head has variant fields: it is masked in a copy, the payload is read where it lies.
+    std::uint8_t head[lrh_bytes + grh_bytes + bth_bytes] = {};
+    const bool global = size_bytes >= lrh_bytes && (packet[1] & 3u) == 3;
+    const std::size_t bth_offset = global ? lrh_bytes + grh_bytes : lrh_bytes;
+    const std::size_t head_bytes = std::min(size_bytes, bth_offset + bth_bytes);
+    std::memcpy(head, packet, head_bytes);
+    if (global) {
+        std::memset(head, 0xff, lrh_bytes);
+        std::uint8_t* grh = head + lrh_bytes;
+        grh[0] |= 0x0fu;  // traffic class and flow label, the IP version stays
+        grh[1] = grh[2] = grh[3] = 0xff;
+        grh[7] = 0xff;  // hop limit
+    } else {
+        head[0] |= 0xf0u;  // virtual lane
+    }
+    head[bth_offset + bth_variant_byte] = 0xff;
+    const uLong crc = crc32(0, head, static_cast<uInt>(head_bytes));
+    return static_cast<std::uint32_t>(
+        crc32(crc, packet + head_bytes, static_cast<uInt>(size_bytes - head_bytes)));
+}
+
+std::uint16_t vcrc(const std::uint8_t* packet, std::size_t size_bytes) { return crc16(packet, size_bytes); }
+
+std::uint16_t lpcrc(const std::uint8_t* flow_control_packet) {
+    return crc16(flow_control_packet, flow_control_packet_bytes - vcrc_bytes);
+}
+
+bool icrc_is_good(const std::uint8_t* packet, std::size_t size_bytes) {
+    return size_bytes >= smallest_packet_bytes &&
+           icrc(packet, size_bytes - crc_bytes) == load_le32(packet + size_bytes - crc_bytes);
+}
+
+bool vcrc_is_good(const std::uint8_t* packet, std::size_t size_bytes) {
+    return size_bytes >= smallest_packet_bytes &&
+           vcrc(packet, size_bytes - vcrc_bytes) == load_le16(packet + size_bytes - vcrc_bytes);
+}
+
+void seal(std::uint8_t* packet, std::size_t size_bytes) {
+    store_le32(packet + size_bytes - crc_bytes, icrc(packet, size_bytes - crc_bytes));
+    store_le16(packet + size_bytes - vcrc_bytes, vcrc(packet, size_bytes - vcrc_bytes));
+}
+
+}  // namespace hcasim::ib
