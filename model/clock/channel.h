@@ -1,0 +1,91 @@
+#ifndef HCASIM_MODEL_CLOCK_CHANNEL_H
+#define HCASIM_MODEL_CLOCK_CHANNEL_H
+
+#include <systemc>
+
+#include "model/clock/channel_core.h"
+#include "model/clock/clocked_module.h"
+
+namespace hcasim {
+
+/// Producer side of a channel.
+template <class T>
+class channel_out_if : virtual public sc_core::sc_interface {
+public:
+    virtual void set_producer(tickable& producer) = 0;
+    virtual channel_core<T>& core() = 0;
+};
+
+/// Consumer side of a channel.
+template <class T>
+class channel_in_if : virtual public sc_core::sc_interface {
+public:
+    virtual void set_consumer(tickable& consumer) = 0;
+    virtual channel_core<T>& core() = 0;
+};
+
+/// The SystemC channel around channel_core; see there for its rules.
+template <class T>
+class channel final : public sc_core::sc_module, public channel_out_if<T>, public channel_in_if<T> {
+public:
+    channel(const sc_core::sc_module_name& name, clock_domain& domain) : sc_core::sc_module(name) {
+        m_core.attach(domain.cycles());
+        m_core.reset({});
+    }
+    void reset(const channel_config& config) { m_core.reset(config); }
+    void set_producer(tickable& producer) override { m_core.set_producer(producer); }
+    void set_consumer(tickable& consumer) override { m_core.set_consumer(consumer); }
+    channel_core<T>& core() override { return m_core; }
+    const channel_core<T>& core() const { return m_core; }
+
+private:
+    channel_core<T> m_core;
+};
+
+/// Output port of a clocked module. The channel is looked up once, when binding is complete, so that a push costs no virtual call.
+template <class T>
+class out_port : public sc_core::sc_port<channel_out_if<T>> {
+public:
+    out_port(const char* name, tickable& owner) : sc_core::sc_port<channel_out_if<T>>(name), m_owner(owner) {}
+
+    bool can_push() { return m_core->can_push(); }
+    bool has_room() const { return m_core->has_room(); }
+    void push(const T& value) { m_core->push(value); }
+    const channel_core<T>& core() const { return *m_core; }
+
+protected:
+    void end_of_elaboration() override {
+        m_core = &(*this)->core();
+        (*this)->set_producer(m_owner);
+    }
+
+private:
+    tickable& m_owner;
+    channel_core<T>* m_core = nullptr;
+};
+
+/// Input port of a clocked module.
+template <class T>
+class in_port : public sc_core::sc_port<channel_in_if<T>> {
+public:
+    in_port(const char* name, tickable& owner) : sc_core::sc_port<channel_in_if<T>>(name), m_owner(owner) {}
+
+    bool can_pop() { return m_core->can_pop(); }
+    const T& front() const { return m_core->front(); }
+    T pop() { return m_core->pop(); }
+    const channel_core<T>& core() const { return *m_core; }
+
+protected:
+    void end_of_elaboration() override {
+        m_core = &(*this)->core();
+        (*this)->set_consumer(m_owner);
+    }
+
+private:
+    tickable& m_owner;
+    channel_core<T>* m_core = nullptr;
+};
+
+}  // namespace hcasim
+
+#endif

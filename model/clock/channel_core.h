@@ -1,0 +1,189 @@
+#ifndef HCASIM_MODEL_CLOCK_CHANNEL_CORE_H
+#define HCASIM_MODEL_CLOCK_CHANNEL_CORE_H
+
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "model/clock/engine.h"
+
+namespace hcasim {
+
+/// Injected back-pressure: in a share of the cycles the channel refuses its producer, its consumer, or both. A pure function of
+/// (seed, cycle), so that engines and tick orders cannot change it.
+struct stall_pattern {
+    std::uint64_t seed = 0;
+    std::uint32_t producer_per_1024 = 0;  ///< 0..1023
+    std::uint32_t consumer_per_1024 = 0;  ///< 0..1023
+};
+
+/// Depth, latency and injected stalls of a channel.
+struct channel_config {
+    std::uint32_t depth = 2;           ///< entries, 1..65536; 2 gives one entry per cycle
+    std::uint32_t latency_cycles = 1;  ///< cycles from push to the first cycle in which it can be popped, 1..
+    stall_pattern stall;
+};
+
+/// Registered valid/ready channel between two modules of one domain: at most one push and one pop per cycle.
+///
+/// Order independence without an update phase: an entry carries the first cycle in which it is visible (push + latency), and a
+/// producer sees a slot freed in cycle n from n + 1 on. Nothing that happens in cycle n can be seen in cycle n, so the order of the
+/// ticks within a cycle cannot matter. A push wakes the consumer for the cycle of visibility; a pop wakes the producer only if it had been
+/// refused.
+template <class T>
+class channel_core {
+public:
+    void attach(engine& e) { m_engine = &e; }
+    void set_consumer(tickable& consumer) { m_consumer = &consumer; }
+    void set_producer(tickable& producer) { m_producer = &producer; }
+
+    void reset(const channel_config& config) {
+        if (config.depth == 0 || config.latency_cycles == 0) {
+            throw std::invalid_argument("channel depth and latency must be at least 1");
+        }
+        m_config = config;
+        std::uint32_t capacity = 1;
+        // Entries in flight occupy the ring too: latency beyond one cycle needs its own room to keep full rate.
+        while (capacity < config.depth + config.latency_cycles) {
+            capacity *= 2;
+        }
+        m_limit = config.depth + config.latency_cycles - 1;
+        m_ring.assign(capacity, entry{});
+        m_mask = capacity - 1;
+        m_head = m_tail = 0;
+        m_last_push = m_last_pop = 0;
+        m_refused = false;
+        m_pushed = 0;
+        m_refused_since = never;
+        m_refused_cycles = 0;
+    }
+
+    /// True when push() is allowed in this cycle. When it is not, the producer is woken as soon as it is.
+    bool can_push() {
+        const cycle_t now = m_engine->now();
+        if (m_last_push == now) {
+            m_engine->wake_at(*m_producer, now + 1);
+            return false;
+        }
+        const bool popped_now = m_last_pop == now;
+        const std::uint32_t seen = m_tail - m_head + (popped_now ? 1u : 0u);
+        if (seen >= m_limit) {
+            if (m_refused_since == never) {
+                m_refused_since = now;
+            }
+            if (popped_now) {
+                m_engine->wake_at(*m_producer, now + 1);
+            } else {
+                m_refused = true;
+            }
+            return false;
+        }
+        if (m_config.stall.producer_per_1024 != 0 && stalled(m_config.stall.producer_per_1024, now, 1)) {
+            m_engine->wake_at(*m_producer, now + 1);
+            return false;
+        }
+        return true;
+    }
+
+    /// Room for an entry in this cycle, without asking to be woken.
+    bool has_room() const {
+        const cycle_t now = m_engine->now();
+        return m_last_push != now && m_tail - m_head + (m_last_pop == now ? 1u : 0u) < m_limit;
+    }
+
+    /// Pushes one entry; can_push() must be true.
+    void push(const T& value) {
+        const cycle_t now = m_engine->now();
+        if (m_refused_since != never) {
+            m_refused_cycles += now - m_refused_since;
+            m_refused_since = never;
+        }
+        entry& e = m_ring[m_tail & m_mask];
+        e.value = value;
+        e.visible = now + m_config.latency_cycles;
+        ++m_tail;
+        ++m_pushed;
+        m_last_push = now;
+        m_engine->wake_at(*m_consumer, e.visible);
+    }
+
+    /// True when front() and pop() are allowed in this cycle. The consumer is woken when that becomes so.
+    bool can_pop() {
+        if (m_head == m_tail) {
+            return false;
+        }
+        const cycle_t now = m_engine->now();
+        if (m_ring[m_head & m_mask].visible > now) {
+            return false;
+        }
+        if (m_last_pop == now) {
+            m_engine->wake_at(*m_consumer, now + 1);
+            return false;
+        }
+        if (m_config.stall.consumer_per_1024 != 0 && stalled(m_config.stall.consumer_per_1024, now, 2)) {
+            m_engine->wake_at(*m_consumer, now + 1);
+            return false;
+        }
+        return true;
+    }
+
+    const T& front() const { return m_ring[m_head & m_mask].value; }
+
+    /// Removes the front entry; can_pop() must be true.
+    T pop() {
+        const cycle_t now = m_engine->now();
+        T value = m_ring[m_head & m_mask].value;
+        ++m_head;
+        m_last_pop = now;
+        if (m_refused) {
+            m_refused = false;
+            m_engine->wake_at(*m_producer, now + 1);
+        }
+        if (m_head != m_tail && m_ring[m_head & m_mask].visible <= now) {
+            // Its own wake was for a cycle that is past: without this the entry would wait for the next one.
+            m_engine->wake_at(*m_consumer, now + 1);
+        }
+        return value;
+    }
+
+    /// Entries inside, visible or not.
+    std::uint32_t level() const { return m_tail - m_head; }
+    std::uint64_t pushed() const { return m_pushed; }
+    /// Cycles in which a producer stood before a full channel, closed intervals only.
+    std::uint64_t refused_cycles() const { return m_refused_cycles; }
+    const channel_config& config() const { return m_config; }
+
+private:
+    struct entry {
+        T value{};
+        cycle_t visible = 0;
+    };
+
+    bool stalled(std::uint32_t per_1024, cycle_t now, std::uint64_t side) const {
+        std::uint64_t x = (m_config.stall.seed * 2 + side) * 0x9e3779b97f4a7c15ULL + now * 0xd1342543de82ef95ULL;
+        x ^= x >> 32;
+        x *= 0xd6e8feb86659fd93ULL;
+        x ^= x >> 32;
+        return (x & 1023u) < per_1024;
+    }
+
+    engine* m_engine = nullptr;
+    tickable* m_consumer = nullptr;
+    tickable* m_producer = nullptr;
+    std::vector<entry> m_ring;
+    std::uint32_t m_mask = 0;
+    std::uint32_t m_limit = 1;
+    std::uint32_t m_head = 0;
+    std::uint32_t m_tail = 0;
+    cycle_t m_last_push = 0;
+    cycle_t m_last_pop = 0;
+    bool m_refused = false;
+    channel_config m_config;
+    std::uint64_t m_pushed = 0;
+    cycle_t m_refused_since = never;
+    std::uint64_t m_refused_cycles = 0;
+};
+
+}  // namespace hcasim
+
+#endif

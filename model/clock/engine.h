@@ -1,0 +1,121 @@
+#ifndef HCASIM_MODEL_CLOCK_ENGINE_H
+#define HCASIM_MODEL_CLOCK_ENGINE_H
+
+#include <cstdint>
+#include <limits>
+#include <queue>
+#include <vector>
+
+namespace hcasim {
+
+/// Cycles of a clock domain since reset. Cycle 0 is the reset; the first edge is cycle 1.
+using cycle_t = std::uint64_t;
+constexpr cycle_t never = std::numeric_limits<cycle_t>::max();
+
+/// How a domain finds the modules to tick: `wheel` keeps the cycles in which each is due and jumps over the rest,
+/// `poll` ticks every module in every cycle and is the oracle for `wheel`.
+enum class engine_kind : std::uint8_t { wheel, poll };
+
+class engine;
+
+/// What an engine ticks. A tick without work must change nothing: `poll` gives many of these.
+class tickable {
+public:
+    tickable() = default;
+    tickable(const tickable&) = delete;
+    tickable& operator=(const tickable&) = delete;
+    virtual ~tickable() = default;
+
+    /// One clock edge; engine::now() is its cycle.
+    virtual void tick() = 0;
+
+private:
+    friend class engine;
+    std::uint32_t m_slot = 0;
+};
+
+/// The cycle loop of a clock domain, free of SystemC so that it can be tested and timed alone.
+///
+/// A wake is a (cycle, module) pair and each is kept apart: a wake for n+1 that arrives while the module is still due at n is a
+/// second bit, so none can be merged away.
+class engine {
+public:
+    engine();
+
+    /// Adds a module; its place in the tick order is the order of adding.
+    void add(tickable& module);
+
+    /// Permutes the tick order (a test of order independence; 0 restores the order of adding). Only before the first cycle.
+    void set_order_seed(std::uint64_t seed);
+
+    /// Back to cycle 0 with no wakes pending; modules stay.
+    void reset(engine_kind kind);
+
+    /// The cycle being ticked, or the last one ticked.
+    cycle_t now() const { return m_now; }
+    engine_kind kind() const { return m_kind; }
+
+    /// Ticks `module` in `cycle`, which must be later than now().
+    void wake_at(tickable& module, cycle_t cycle) {
+        const cycle_t distance = cycle - m_now;
+        if (distance - 1 < wheel_slots - 1) {
+            set(static_cast<std::uint32_t>(cycle & (wheel_slots - 1)), module.m_slot);
+        } else {
+            wake_far(module, cycle);
+        }
+    }
+
+    /// First cycle in which a module is due; `never` when none is. Under `poll` that is now() + 1.
+    cycle_t next_due() const;
+
+    /// Ticks all cycles up to and including `last`, or until stop() or a changed horizon; returns the number of cycles in which
+    /// at least one module was ticked.
+    std::uint64_t run_to(cycle_t last);
+
+    /// Ends run_to() after the present cycle.
+    void stop() { m_stopped = true; }
+    bool stopped() const { return m_stopped; }
+
+    /// Makes run_to() return after the present cycle so that the caller can look outside again.
+    void yield() { m_yield = true; }
+
+    std::uint64_t ticks() const { return m_ticks; }
+
+private:
+    static constexpr std::uint32_t wheel_slots = 512;
+    static constexpr std::uint32_t occupancy_words = wheel_slots / 64;
+
+    struct far_wake {
+        cycle_t cycle;
+        std::uint32_t slot;
+        bool operator>(const far_wake& other) const {
+            return cycle != other.cycle ? cycle > other.cycle : slot > other.slot;
+        }
+    };
+
+    void set(std::uint32_t wheel_slot, std::uint32_t module_slot) {
+        m_bits[wheel_slot * m_words + (module_slot >> 6)] |= std::uint64_t{1} << (module_slot & 63);
+        m_occupied[wheel_slot >> 6] |= std::uint64_t{1} << (wheel_slot & 63);
+    }
+    void wake_far(tickable& module, cycle_t cycle);
+    cycle_t next_on_wheel() const;
+    void tick_due(cycle_t cycle);
+    void tick_all();
+    void layout();
+
+    std::vector<tickable*> m_added;
+    std::vector<tickable*> m_modules;  // in tick order
+    std::uint32_t m_words = 1;
+    std::vector<std::uint64_t> m_bits;
+    std::uint64_t m_occupied[occupancy_words] = {};
+    std::priority_queue<far_wake, std::vector<far_wake>, std::greater<far_wake>> m_far;
+    cycle_t m_now = 0;
+    std::uint64_t m_ticks = 0;
+    engine_kind m_kind = engine_kind::wheel;
+    bool m_stopped = false;
+    bool m_yield = false;
+};
+
+}  // namespace hcasim
+
+#endif
