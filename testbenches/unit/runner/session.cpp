@@ -8,8 +8,6 @@
 
 namespace hcasim::test {
 
-int run_catch_session(int argc, char** argv) {
-  return Catch::Session().run(argc, argv);
-}
+int run_catch_session(int argc, char** argv) { return Catch::Session().run(argc, argv); }
 
 }  // namespace hcasim::test

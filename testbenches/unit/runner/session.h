@@ -1,5 +1,6 @@
 // Runs the Catch2 test cases that are linked in.
-#pragma once
+#ifndef HCASIM_TESTBENCHES_UNIT_RUNNER_SESSION_H
+#define HCASIM_TESTBENCHES_UNIT_RUNNER_SESSION_H
 
 namespace hcasim::test {
 
@@ -7,3 +8,5 @@ namespace hcasim::test {
 int run_catch_session(int argc, char** argv);
 
 }  // namespace hcasim::test
+
+#endif
