@@ -7,6 +7,8 @@
 #include <set>
 #include <sstream>
 
+#include "testbenches/unit/source_directory.h"
+
 namespace hcasim::style {
 
 namespace fs = std::filesystem;
@@ -43,7 +45,7 @@ std::optional<include_line> parse_include(const std::string& text, int line) {
 }  // namespace
 
 const source_tree& source_tree::get() {
-    static const source_tree tree{HCASIM_SOURCE_DIRECTORY};
+    static const source_tree tree{source_directory()};
     return tree;
 }
 
