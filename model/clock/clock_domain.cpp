@@ -93,8 +93,8 @@ void clock_domain::run_method() {
             if (gap >= sc_core::sc_max_time().value() - kernel) {
                 last = never;
             } else {
-                const auto until = kernel + gap - m_origin_ticks;
-                last = std::max(last, until == 0 ? 0 : (until - 1) / m_period.value());
+                const cycle_t until = kernel + gap - m_origin_ticks;
+                last = std::max<cycle_t>(last, until == 0 ? 0 : (until - 1) / m_period.value());
             }
         }
         last = std::min(last, m_horizon);
