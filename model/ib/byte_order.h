@@ -5,22 +5,28 @@
 
 namespace hcasim::ib {
 
-// Fields on the wire are big endian, the two CRCs little endian. Written with shifts, so that they work on any host and at any
-// alignment; compilers make one load or store (and a swap) of each.
+// Fields on the wire are big endian, the two CRCs little endian. Written with shifts, so that they work on
+// any host and at any alignment; compilers make one load or store (and a swap) of each.
 
-constexpr std::uint16_t load_be16(const std::uint8_t* p) { return static_cast<std::uint16_t>(p[0] << 8 | p[1]); }
+constexpr std::uint16_t load_be16(const std::uint8_t* p) {
+    return static_cast<std::uint16_t>(p[0] << 8 | p[1]);
+}
 constexpr std::uint32_t load_be24(const std::uint8_t* p) {
     return std::uint32_t{p[0]} << 16 | std::uint32_t{p[1]} << 8 | std::uint32_t{p[2]};
 }
 constexpr std::uint32_t load_be32(const std::uint8_t* p) {
-    return std::uint32_t{p[0]} << 24 | std::uint32_t{p[1]} << 16 | std::uint32_t{p[2]} << 8 | std::uint32_t{p[3]};
+    return std::uint32_t{p[0]} << 24 | std::uint32_t{p[1]} << 16 | std::uint32_t{p[2]} << 8 |
+           std::uint32_t{p[3]};
 }
 constexpr std::uint64_t load_be64(const std::uint8_t* p) {
     return std::uint64_t{load_be32(p)} << 32 | load_be32(p + 4);
 }
-constexpr std::uint16_t load_le16(const std::uint8_t* p) { return static_cast<std::uint16_t>(p[1] << 8 | p[0]); }
+constexpr std::uint16_t load_le16(const std::uint8_t* p) {
+    return static_cast<std::uint16_t>(p[1] << 8 | p[0]);
+}
 constexpr std::uint32_t load_le32(const std::uint8_t* p) {
-    return std::uint32_t{p[3]} << 24 | std::uint32_t{p[2]} << 16 | std::uint32_t{p[1]} << 8 | std::uint32_t{p[0]};
+    return std::uint32_t{p[3]} << 24 | std::uint32_t{p[2]} << 16 | std::uint32_t{p[1]} << 8 |
+           std::uint32_t{p[0]};
 }
 
 constexpr void store_be16(std::uint8_t* p, std::uint16_t value) {

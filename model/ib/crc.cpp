@@ -22,7 +22,8 @@ constexpr std::size_t bth_variant_byte = 4;
 constexpr std::uint16_t vcrc_polynomial = 0xd008;
 constexpr std::size_t vcrc_slices = 8;
 
-// Row k holds the CRC of one byte followed by k zero bytes, so that eight bytes are folded in with eight independent look-ups.
+// Row k holds the CRC of one byte followed by k zero bytes, so that eight bytes are folded in with eight
+// independent look-ups.
 struct vcrc_table {
     std::uint16_t slice[vcrc_slices][256] = {};
 };
@@ -51,8 +52,8 @@ std::uint16_t crc16(const std::uint8_t* p, std::size_t size_bytes) {
     const auto& t = vcrc_lookup.slice;
     unsigned crc = 0xffff;
     for (; size_bytes >= vcrc_slices; size_bytes -= vcrc_slices, p += vcrc_slices) {
-        crc = static_cast<unsigned>(t[7][(p[0] ^ crc) & 0xffu] ^ t[6][p[1] ^ crc >> 8] ^ t[5][p[2]] ^ t[4][p[3]] ^
-                                    t[3][p[4]] ^ t[2][p[5]] ^ t[1][p[6]] ^ t[0][p[7]]);
+        crc = static_cast<unsigned>(t[7][(p[0] ^ crc) & 0xffu] ^ t[6][p[1] ^ crc >> 8] ^ t[5][p[2]] ^
+                                    t[4][p[3]] ^ t[3][p[4]] ^ t[2][p[5]] ^ t[1][p[6]] ^ t[0][p[7]]);
     }
     for (; size_bytes > 0; --size_bytes, ++p) {
         crc = crc >> 8 ^ t[0][(*p ^ crc) & 0xffu];

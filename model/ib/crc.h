@@ -6,8 +6,8 @@
 
 namespace hcasim::ib {
 
-/// Invariant CRC over LRH .. end of payload (IBTA 7.8.1), variant fields taken as ones. `packet` starts at the LRH, `size_bytes`
-/// ends before the ICRC. Store the result least significant byte first.
+/// Invariant CRC over LRH .. end of payload (IBTA 7.8.1), variant fields taken as ones. `packet` starts at
+/// the LRH, `size_bytes` ends before the ICRC. Store the result least significant byte first.
 std::uint32_t icrc(const std::uint8_t* packet, std::size_t size_bytes);
 
 /// Variant CRC (IBTA 7.8.2) over LRH .. ICRC. Store least significant byte first.

@@ -79,7 +79,8 @@ struct opcode_table {
 
 constexpr std::size_t bytes_of_parts(unsigned parts) {
     return ((parts & part_deth) != 0 ? deth_bytes : 0) + ((parts & part_reth) != 0 ? reth_bytes : 0) +
-           ((parts & part_atomic_eth) != 0 ? atomic_eth_bytes : 0) + ((parts & part_aeth) != 0 ? aeth_bytes : 0) +
+           ((parts & part_atomic_eth) != 0 ? atomic_eth_bytes : 0) +
+           ((parts & part_aeth) != 0 ? aeth_bytes : 0) +
            ((parts & part_atomic_ack_eth) != 0 ? atomic_ack_eth_bytes : 0) +
            ((parts & part_immdt) != 0 ? immdt_bytes : 0) + ((parts & part_ieth) != 0 ? ieth_bytes : 0);
 }
@@ -106,9 +107,9 @@ constexpr std::size_t before_extended_bytes(bool global) {
 }
 
 // RNR NAK timer codes in units of 10 us (IBTA table 45).
-constexpr std::uint32_t rnr_timer_10us[32] = {65536, 1,   2,   3,   4,    6,    8,    12,   16,   24,   32,
-                                              48,    64,  96,  128, 192,  256,  384,  512,  768,  1024, 1536,
-                                              2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
+constexpr std::uint32_t rnr_timer_10us[32] = {
+    65536, 1,   2,   3,   4,    6,    8,    12,   16,   24,   32,   48,    64,    96,    128,   192,
+    256,   384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
 
 }  // namespace
 
@@ -143,7 +144,8 @@ std::size_t encode(const headers& h, std::size_t payload_bytes, std::uint8_t* ou
     p += lrh_bytes;
 
     if (h.global) {
-        store_be32(p, grh_ip_version << 28 | std::uint32_t{h.traffic_class} << 20 | (h.flow_label & 0xfffffu));
+        store_be32(p,
+                   grh_ip_version << 28 | std::uint32_t{h.traffic_class} << 20 | (h.flow_label & 0xfffffu));
         store_be16(p + 4, static_cast<std::uint16_t>(up_to_icrc_bytes - lrh_bytes - grh_bytes));
         p[6] = grh_next_header;
         p[7] = h.hop_limit;
@@ -193,7 +195,8 @@ decoded_packet decode(const std::uint8_t* packet, std::size_t size_bytes) {
     const std::size_t up_to_icrc_bytes = (load_be16(packet + 4) & 0x7ffu) * std::size_t{4};
     const bool global = next_header == lnh_global;
     const std::size_t bth_offset = global ? lrh_bytes + grh_bytes : lrh_bytes;
-    if (link_version != 0 || (next_header != lnh_local && !global) || up_to_icrc_bytes + vcrc_bytes != size_bytes ||
+    if (link_version != 0 || (next_header != lnh_local && !global) ||
+        up_to_icrc_bytes + vcrc_bytes != size_bytes ||
         up_to_icrc_bytes < bth_offset + bth_bytes + icrc_bytes) {
         return d;
     }

@@ -51,19 +51,18 @@ constexpr bool is_ud(std::uint8_t op) { return op == ud_send_only || op == ud_se
 constexpr bool is_first(std::uint8_t op) { return op == rc_send_first; }
 constexpr bool is_middle(std::uint8_t op) { return op == rc_send_middle; }
 constexpr bool is_last(std::uint8_t op) { return op == rc_send_last || op == rc_send_last_imm; }
-constexpr bool is_only(std::uint8_t op) {
-    return op == rc_send_only || op == rc_send_only_imm || is_ud(op);
-}
+constexpr bool is_only(std::uint8_t op) { return op == rc_send_only || op == rc_send_only_imm || is_ud(op); }
 /// True for every opcode with an ImmDt header (RC SEND and RDMA WRITE, UD SEND).
 constexpr bool has_immediate(std::uint8_t op) {
-    return op == rc_send_last_imm || op == rc_send_only_imm || op == 0x09 || op == 0x0b || op == ud_send_only_imm;
+    return op == rc_send_last_imm || op == rc_send_only_imm || op == 0x09 || op == 0x0b ||
+           op == ud_send_only_imm;
 }
 /// Name as in the IBTA ("RC SEND Only"); "opcode 0xNN" is not built here: unknown gives "unknown".
 std::string_view opcode_name(std::uint8_t op);
 
 /// AETH syndromes (IBTA 9.7.5.1.2).
-constexpr std::uint8_t syndrome_ack = 0x00;               ///< | credit code, 0x1f = no credit information
-constexpr std::uint8_t syndrome_rnr_nak = 0x20;           ///< | RNR timer code
+constexpr std::uint8_t syndrome_ack = 0x00;      ///< | credit code, 0x1f = no credit information
+constexpr std::uint8_t syndrome_rnr_nak = 0x20;  ///< | RNR timer code
 constexpr std::uint8_t syndrome_nak_sequence = 0x60;
 constexpr std::uint8_t syndrome_nak_invalid_request = 0x61;
 constexpr std::uint8_t syndrome_nak_remote_access = 0x62;
@@ -84,9 +83,9 @@ constexpr std::uint32_t mtu_bytes(std::uint8_t code) {
 /// The headers of one packet, decoded. Fields that the packet has not are 0.
 struct headers {
     // LRH
-    std::uint8_t vl = 0;       ///< 0..15
-    std::uint8_t sl = 0;       ///< 0..15
-    bool global = false;       ///< GRH present (LNH 3)
+    std::uint8_t vl = 0;  ///< 0..15
+    std::uint8_t sl = 0;  ///< 0..15
+    bool global = false;  ///< GRH present (LNH 3)
     std::uint16_t dlid = 0;
     std::uint16_t slid = 0;
     // GRH (addresses only; NxtHdr 0x1B, IPVer 6 are implied)
@@ -98,47 +97,50 @@ struct headers {
     // BTH
     std::uint8_t op = 0;
     bool solicited = false;
-    bool migrated = false;     ///< MigReq bit
+    bool migrated = false;  ///< MigReq bit
     std::uint16_t pkey = 0;
     std::uint32_t dest_qpn = 0;  ///< 24 bits
     bool ack_request = false;
-    std::uint32_t psn = 0;       ///< 24 bits
+    std::uint32_t psn = 0;  ///< 24 bits
     // DETH
     std::uint32_t qkey = 0;
-    std::uint32_t src_qpn = 0;   ///< 24 bits
+    std::uint32_t src_qpn = 0;  ///< 24 bits
     // RETH
     std::uint64_t remote_address = 0;
     std::uint32_t rkey = 0;
     std::uint32_t dma_bytes = 0;
     // AETH
     std::uint8_t syndrome = 0;
-    std::uint32_t msn = 0;       ///< 24 bits
+    std::uint32_t msn = 0;  ///< 24 bits
     // ImmDt
     std::uint32_t immediate = 0;
 };
 
-/// Bytes before the payload for these headers (LRH [GRH] BTH [DETH] [RETH] [AETH] [ImmDt]); the opcode says which there are.
+/// Bytes before the payload for these headers (LRH [GRH] BTH [DETH] [RETH] [AETH] [ImmDt]); the opcode says
+/// which there are.
 std::size_t header_bytes(const headers& h);
 
-/// Whole packet LRH .. VCRC for a payload of `payload_bytes` (pad included).
+/// Size of the whole packet LRH .. VCRC with `payload_bytes` of payload; the pad is added here.
 std::size_t packet_bytes(const headers& h, std::size_t payload_bytes);
 
-/// Writes the headers of a packet with `payload_bytes` of payload to `out` (LRH packet length and BTH pad count follow from it);
-/// returns header_bytes(h). The zero bytes of the pad are written too. The caller then copies the payload behind the headers, and calls
-/// seal(). Values wider than their field lose their upper bits. Atomic and invalidate opcodes get their extended header as zeros.
+/// Writes the headers of a packet with `payload_bytes` of payload to `out` (LRH packet length and BTH pad
+/// count follow from it); returns header_bytes(h). The zero bytes of the pad are written too. The caller then
+/// copies the payload behind the headers, and calls seal(). Values wider than their field lose their upper
+/// bits. Atomic and invalidate opcodes get their extended header as zeros.
 std::size_t encode(const headers& h, std::size_t payload_bytes, std::uint8_t* out);
 
 /// What decode() found.
 struct decoded_packet {
-    bool good = false;            ///< lengths and fixed fields are consistent
+    bool good = false;  ///< lengths and fixed fields are consistent
     headers h;
     std::size_t payload_offset = 0;
     std::size_t payload_bytes = 0;  ///< without pad
 };
 
-/// Decodes LRH .. VCRC of `size_bytes`. CRCs are not checked. `good` is false, and nothing else is set, for a packet that is too short or
-/// too long, whose LRH, GRH or pad length does not fit, whose versions or next headers are not those of IBA, whose opcode is not an RC or
-/// UD one, or that has a payload where its opcode has none. The fields of atomic and invalidate headers are skipped.
+/// Decodes LRH .. VCRC of `size_bytes`. CRCs are not checked. `good` is false, and nothing else is set, for a
+/// packet that is too short or too long, whose LRH, GRH or pad length does not fit, whose versions or next
+/// headers are not those of IBA, whose opcode is not an RC or UD one, or that has a payload where its opcode
+/// has none. The fields of atomic and invalidate headers are skipped.
 decoded_packet decode(const std::uint8_t* packet, std::size_t size_bytes);
 
 /// Flow-control packet (IBTA 7.9.4): `op` 0 normal, 1 init; FCTBS and FCCL modulo 4096 in units of 64 bytes.

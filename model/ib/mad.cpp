@@ -18,16 +18,24 @@ constexpr std::size_t mad_header_bytes = 24;
 constexpr std::size_t primary_path_offset = 52;
 constexpr std::size_t alternate_path_offset = 96;
 
-// Where the private data begins behind the MAD header; it goes to the end of the MAD. 0 for an attribute that is not one of the seven.
+// Where the private data begins behind the MAD header; it goes to the end of the MAD. 0 for an attribute that
+// is not one of the seven.
 constexpr std::size_t private_data_offset(cm_attribute attribute) {
     switch (attribute) {
-        case cm_attribute::req: return 140;
-        case cm_attribute::mra: return 10;
-        case cm_attribute::rej: return 84;
-        case cm_attribute::rep: return 36;
-        case cm_attribute::rtu: return 8;
-        case cm_attribute::dreq: return 12;
-        case cm_attribute::drep: return 8;
+        case cm_attribute::req:
+            return 140;
+        case cm_attribute::mra:
+            return 10;
+        case cm_attribute::rej:
+            return 84;
+        case cm_attribute::rep:
+            return 36;
+        case cm_attribute::rtu:
+            return 8;
+        case cm_attribute::dreq:
+            return 12;
+        case cm_attribute::drep:
+            return 8;
     }
     return 0;
 }
@@ -148,13 +156,20 @@ void decode_rep(const std::uint8_t* b, cm_message& m) {
 
 std::string_view name(cm_attribute attribute) {
     switch (attribute) {
-        case cm_attribute::req: return "REQ";
-        case cm_attribute::mra: return "MRA";
-        case cm_attribute::rej: return "REJ";
-        case cm_attribute::rep: return "REP";
-        case cm_attribute::rtu: return "RTU";
-        case cm_attribute::dreq: return "DREQ";
-        case cm_attribute::drep: return "DREP";
+        case cm_attribute::req:
+            return "REQ";
+        case cm_attribute::mra:
+            return "MRA";
+        case cm_attribute::rej:
+            return "REJ";
+        case cm_attribute::rep:
+            return "REP";
+        case cm_attribute::rtu:
+            return "RTU";
+        case cm_attribute::dreq:
+            return "DREQ";
+        case cm_attribute::drep:
+            return "DREP";
     }
     return "unknown";
 }
@@ -179,8 +194,12 @@ void encode(const cm_message& m, std::uint8_t* mad) {
         store_be32(b + 4, m.remote_comm_id);
     }
     switch (m.attribute) {
-        case cm_attribute::req: encode_req(m, b); break;
-        case cm_attribute::rep: encode_rep(m, b); break;
+        case cm_attribute::req:
+            encode_req(m, b);
+            break;
+        case cm_attribute::rep:
+            encode_rep(m, b);
+            break;
         case cm_attribute::mra:
             b[8] = place(m.message_acknowledged, 2, 6);
             b[9] = place(m.service_timeout, 5, 3);
@@ -191,17 +210,20 @@ void encode(const cm_message& m, std::uint8_t* mad) {
             store_be16(b + 10, m.reject_reason);
             std::memcpy(b + 12, m.reject_info.data(), m.reject_info.size());
             break;
-        case cm_attribute::dreq: store_be24(b + 8, m.qpn); break;
+        case cm_attribute::dreq:
+            store_be24(b + 8, m.qpn);
+            break;
         case cm_attribute::rtu:
-        case cm_attribute::drep: break;
+        case cm_attribute::drep:
+            break;
     }
     std::memcpy(b + private_data_offset(m.attribute), m.private_data.data(), private_data_bytes(m.attribute));
 }
 
 bool decode(const std::uint8_t* mad, cm_message& m) {
     const auto attribute = static_cast<cm_attribute>(load_be16(mad + 16));
-    if (mad[0] != mad_base_version || mad[1] != cm_class || mad[2] != cm_class_version || mad[3] != method_send ||
-        private_data_offset(attribute) == 0) {
+    if (mad[0] != mad_base_version || mad[1] != cm_class || mad[2] != cm_class_version ||
+        mad[3] != method_send || private_data_offset(attribute) == 0) {
         return false;
     }
     m = cm_message{};
@@ -213,8 +235,12 @@ bool decode(const std::uint8_t* mad, cm_message& m) {
         m.remote_comm_id = load_be32(b + 4);
     }
     switch (attribute) {
-        case cm_attribute::req: decode_req(b, m); break;
-        case cm_attribute::rep: decode_rep(b, m); break;
+        case cm_attribute::req:
+            decode_req(b, m);
+            break;
+        case cm_attribute::rep:
+            decode_rep(b, m);
+            break;
         case cm_attribute::mra:
             m.message_acknowledged = pick(b[8], 2, 6);
             m.service_timeout = pick(b[9], 5, 3);
@@ -225,9 +251,12 @@ bool decode(const std::uint8_t* mad, cm_message& m) {
             m.reject_reason = load_be16(b + 10);
             std::memcpy(m.reject_info.data(), b + 12, m.reject_info.size());
             break;
-        case cm_attribute::dreq: m.qpn = load_be24(b + 8); break;
+        case cm_attribute::dreq:
+            m.qpn = load_be24(b + 8);
+            break;
         case cm_attribute::rtu:
-        case cm_attribute::drep: break;
+        case cm_attribute::drep:
+            break;
     }
     std::memcpy(m.private_data.data(), b + private_data_offset(attribute), private_data_bytes(attribute));
     return true;

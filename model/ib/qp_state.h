@@ -51,12 +51,12 @@ enum class modify_status : std::uint8_t {
     unexpected_attribute,  ///< an attribute is in the mask that this transition does not take
     wrong_current_state,   ///< CUR_STATE given and not the QP's state
     unknown_qp,
-    bad_value,             ///< an attribute's value is out of range
-    bad_command,           ///< opcode or length of the command not known
+    bad_value,    ///< an attribute's value is out of range
+    bad_command,  ///< opcode or length of the command not known
 };
 
-/// Checks a modify_qp request against the transition tables of IBTA 11.2.5.2. `mask` is the set of attributes given
-/// (without attr_state). `preload_extension` allows the five RTS attributes on INIT->RTR of an RC QP.
+/// Checks a modify_qp request against the transition tables of IBTA 11.2.5.2. `mask` is the set of attributes
+/// given (without attr_state). `preload_extension` allows the five RTS attributes on INIT->RTR of an RC QP.
 modify_status check_modify(service_type service, qp_state from, qp_state to, std::uint32_t mask,
                            bool preload_extension);
 
@@ -66,7 +66,8 @@ constexpr bool post_send_is_error(qp_state state) {
 }
 /// True where the responder half works (RTR, RTS, SQD, SQE).
 constexpr bool responder_is_on(qp_state state) {
-    return state == qp_state::rtr || state == qp_state::rts || state == qp_state::sqd || state == qp_state::sqe;
+    return state == qp_state::rtr || state == qp_state::rts || state == qp_state::sqd ||
+           state == qp_state::sqe;
 }
 /// True where the requester half may have packets on the wire (RTS, SQD).
 constexpr bool requester_is_on(qp_state state) { return state == qp_state::rts || state == qp_state::sqd; }
