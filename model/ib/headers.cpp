@@ -187,7 +187,7 @@ std::size_t encode(const headers& h, std::size_t payload_bytes, std::uint8_t* ou
 
 decoded_packet decode(const std::uint8_t* packet, std::size_t size_bytes) {
     decoded_packet d;
-    if (size_bytes < lrh_bytes + bth_bytes + icrc_bytes + vcrc_bytes || size_bytes > max_packet_bytes) {
+    if (size_bytes < lrh_bytes + bth_bytes + icrc_bytes + vcrc_bytes) {
         return d;
     }
     const unsigned link_version = packet[0] & 0x0fu;

@@ -295,6 +295,27 @@ TEST_CASE("ib: a packet of a wrong length is not good") {
     CHECK_FALSE(decode(oversized.data(), oversized.size()).good);
 }
 
+TEST_CASE("ib: a packet whose length is right but too small for its headers is not good") {
+    headers h;
+    for (const std::uint8_t op : known_opcodes()) {
+        for (const bool global : {false, true}) {
+            h.op = op;
+            h.global = global;
+            for (std::size_t size_bytes = 26; size_bytes < packet_bytes(h, 0); size_bytes += 4) {
+                std::vector<std::uint8_t> packet(packet_bytes(h, 0));
+                encode(h, 0, packet.data());
+                packet.resize(size_bytes);
+                packet.shrink_to_fit();
+                packet[5] = static_cast<std::uint8_t>((size_bytes - vcrc_bytes) / 4);
+                if (global && size_bytes >= 50) {
+                    packet[13] = static_cast<std::uint8_t>(size_bytes - 50);
+                }
+                REQUIRE_FALSE(decode(packet.data(), packet.size()).good);
+            }
+        }
+    }
+}
+
 TEST_CASE("ib: a packet with a wrong fixed field is not good") {
     std::mt19937_64 random(5);
     headers h = random_headers(random, rc_send_only);
