@@ -1,0 +1,253 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "build_info.h"
+#include "testbenches/program/commands.h"
+#include "testbenches/program/input_error.h"
+#include "testbenches/program/nearest_name.h"
+
+#if __has_include("testbenches/bench/bench_command.h")
+#include "testbenches/bench/bench_command.h"
+#define HCASIM_HAS_BENCH 1
+#else
+#define HCASIM_HAS_BENCH 0
+#endif
+
+namespace hcasim {
+
+namespace {
+
+constexpr const char* examples = R"(Examples:
+  hcasim run traces/first_light.toml
+  hcasim run traces/srp_target.toml --set cm.rtu_loss=1.0 --set 'gate.open_on=["rtu"]' --json a.json
+  hcasim run traces/srp_target.toml --set gate.policy=software --csv sends.csv
+  hcasim params gate
+  hcasim check my_scenario.toml
+  hcasim regress --junit report.xml
+
+Exit codes: 0 good, 1 a result differs from the golden one, 2 bad input, 3 a rule of the protocol was violated.)";
+
+engine_kind engine_of(const std::string& name) {
+    const std::vector<std::string> names{"wheel", "poll"};
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
+        throw input_error(to_line({"--engine", "", fmt::format("'{}' is not an engine", printable(name)),
+                                   "wheel or poll", nearest_name(name, names)}));
+    }
+    return found == names.begin() ? engine_kind::wheel : engine_kind::poll;
+}
+
+// A seed as an assignment. It is checked here so that the message speaks of --seed.
+std::string seed_assignment(const std::string& seed) {
+    const std::string largest = std::to_string(std::numeric_limits<std::int64_t>::max());
+    const bool digits = !seed.empty() && seed.find_first_not_of("0123456789") == std::string::npos;
+    const std::string number =
+        digits ? seed.substr(std::min(seed.find_first_not_of('0'), seed.size() - 1)) : "";
+    if (!digits || number.size() > largest.size() || (number.size() == largest.size() && number > largest)) {
+        throw input_error(to_line({"--seed", "", fmt::format("'{}' is not a seed", printable(seed)),
+                                   "an integer from 0 to " + largest, ""}));
+    }
+    return "seed=" + number;
+}
+
+// All options of all commands.
+struct command_line {
+    CLI::App app{
+        "hcasim: what a send costs that is posted before its queue pair may send, in cycles of the HCA",
+        "hcasim"};
+    CLI::App* run = app.add_subcommand("run", "Simulates a scenario and prints a summary");
+    CLI::App* regress =
+        app.add_subcommand("regress", "Compares every scenario of a directory with its golden result");
+    CLI::App* params =
+        app.add_subcommand("params", "Lists the parameters: default, unit, range, meaning, evidence");
+    CLI::App* check = app.add_subcommand("check", "Validates scenarios without running them");
+    CLI::App* doctor =
+        app.add_subcommand("doctor", "Says what is installed, what is missing and the command that mends it");
+    CLI::App* bench =
+        HCASIM_HAS_BENCH
+            ? app.add_subcommand("bench", "Speed of the model against a plain loop of the same work")
+            : nullptr;
+
+    run_arguments run_to;
+    std::string seed, engine = "wheel";
+    regress_arguments regress_to;
+    params_arguments params_to;
+    std::vector<std::string> check_files, check_overrides;
+
+    command_line() {
+        app.set_version_flag("--version", fmt::format("hcasim {}", build_info::version),
+                             "Prints the version");
+        app.set_help_flag("-h,--help", "Prints help; `hcasim COMMAND --help` has the options of a command");
+        app.require_subcommand(1);
+        app.footer(examples);
+
+        run->add_option("SCENARIO", run_to.scenario, "Scenario file (TOML)")->required()->type_name("");
+        add_set(run, run_to.overrides);
+        CLI::Option* seed_option = run->add_option("--seed", seed, "Seed of every random choice");
+        seed_option->type_name("N");
+        run->add_option("--json", run_to.json, "Writes the result as JSON (hcasim.run/1)")->type_name("FILE");
+        run->add_option("--csv", run_to.csv, "Writes one line per send with the cycle of every stage")
+            ->type_name("FILE");
+        run->add_option("--wave", run_to.wave, "Writes the visible state of the blocks as VCD")
+            ->type_name("FILE.vcd");
+        add_engine(run);
+
+        regress
+            ->add_option("DIR", regress_to.directory,
+                         "Directory with *.toml and golden/*.json; default: traces")
+            ->type_name("");
+        regress->add_flag("--update", regress_to.update,
+                          "Writes the results as golden; review them with git diff");
+        regress->add_option("--junit", regress_to.junit, "Writes a JUnit report")->type_name("FILE");
+        add_engine(regress);
+
+        params->add_option("FILTER", params_to.filter, "Part of the keys to list")->type_name("");
+        params->add_flag("--json", params_to.json, "As JSON");
+
+        check->add_option("FILE", check_files, "Scenario files")->required()->type_name("");
+        add_set(check, check_overrides);
+        if (bench != nullptr) {
+            // It reads its own options.
+            bench->prefix_command();
+            bench->set_help_flag();
+        }
+    }
+
+    static void add_set(CLI::App* command, std::vector<std::string>& into) {
+        command
+            ->add_option(
+                "--set", into,
+                "Overrides a parameter; the value is written as in TOML, quotes around words are optional")
+            ->type_name("KEY=VALUE")
+            ->allow_extra_args(false);
+    }
+    void add_engine(CLI::App* command) {
+        command->add_option("--engine", engine, "wheel (fast) or poll (the oracle); the results are the same")
+            ->type_name("NAME");
+    }
+
+    std::vector<std::string> commands() const {
+        std::vector<std::string> names;
+        for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+            names.push_back(command->get_name());
+        }
+        return names;
+    }
+
+    // The command that was given, or the program itself.
+    const CLI::App& chosen() const {
+        const auto given = app.get_subcommands();
+        return given.empty() ? app : *given.front();
+    }
+
+    std::string where() const { return &chosen() == &app ? "hcasim" : "hcasim " + chosen().get_name(); }
+
+    // A file option that was given without a name would otherwise count as not given.
+    void refuse_empty_values() const {
+        for (const CLI::Option* option : chosen().get_options()) {
+            for (const std::string& value : option->results()) {
+                if (value.empty()) {
+                    throw input_error(to_line({where(), option->get_name(), "is empty", "a value", ""}));
+                }
+            }
+        }
+    }
+
+    input_error explained(const CLI::ParseError& error) const {
+        const CLI::App& command = chosen();
+        const auto extras = command.remaining(true);
+        if (!extras.empty()) {
+            std::vector<std::string> names;
+            for (const CLI::Option* option : command.get_options()) {
+                for (const std::string& name : option->get_lnames()) {
+                    names.push_back("--" + name);
+                }
+            }
+            const std::string given = extras.front().substr(0, extras.front().find('='));
+            const bool option = given.rfind('-', 0) == 0;
+            return input_error(to_line({where(), printable(given),
+                                        option ? "is not a known option" : "is one argument too many",
+                                        option ? "an option that `" + where() + " --help` lists" : "",
+                                        option ? nearest_name(given, names) : ""}));
+        }
+        std::string words = error.what();
+        std::replace(words.begin(), words.end(), '\n', ' ');
+        return input_error(to_line({where(), "", words, "what `" + where() + " --help` says", ""}));
+    }
+};
+
+int dispatch(command_line& line, std::vector<std::string> arguments) {
+    if (!arguments.empty() && arguments.front() == "help") {
+        // "help run" is "run --help".
+        arguments = arguments.size() > 1 ? std::vector<std::string>{arguments[1], "--help"}
+                                         : std::vector<std::string>{"--help"};
+    }
+    const std::vector<std::string> commands = line.commands();
+    const std::string all = fmt::format("one of {}", fmt::join(commands, ", "));
+    if (arguments.empty()) {
+        throw input_error(
+            to_line({"hcasim", "", "no command given", all + " (`hcasim --help` explains them)", ""}));
+    }
+    const std::string& first = arguments.front();
+    if (first.rfind('-', 0) != 0 && std::find(commands.begin(), commands.end(), first) == commands.end()) {
+        throw input_error(
+            to_line({"hcasim", printable(first), "is not a command", all, nearest_name(first, commands)}));
+    }
+#if HCASIM_HAS_BENCH
+    if (first == "bench") {
+        return bench_command({arguments.begin() + 1, arguments.end()});
+    }
+#endif
+    try {
+        line.app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    } catch (const CLI::Success& help) {
+        return line.app.exit(help);
+    } catch (const CLI::ParseError& error) {
+        throw line.explained(error);
+    }
+    line.refuse_empty_values();
+    if (*line.run) {
+        if (line.run->count("--seed") != 0) {
+            line.run_to.overrides.push_back(seed_assignment(line.seed));
+        }
+        line.run_to.engine = engine_of(line.engine);
+        return run_command(line.run_to);
+    }
+    if (*line.regress) {
+        line.regress_to.engine = engine_of(line.engine);
+        return regress_command(line.regress_to);
+    }
+    if (*line.params) {
+        return params_command(line.params_to);
+    }
+    if (*line.check) {
+        return check_command(line.check_files, line.check_overrides);
+    }
+    return doctor_command();
+}
+
+}  // namespace
+
+int program_main(const std::vector<std::string>& arguments) {
+    try {
+        command_line line;
+        return dispatch(line, arguments);
+    } catch (const input_error& error) {
+        std::fflush(stdout);
+        fmt::print(stderr, "{}\n", error.what());
+        return exit_bad_input;
+    } catch (const std::exception& error) {
+        std::fflush(stdout);
+        fmt::print(stderr, "hcasim: internal error: {}\n", printable(error.what(), 1000));
+        return exit_internal;
+    }
+}
+
+}  // namespace hcasim

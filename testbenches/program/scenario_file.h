@@ -1,0 +1,48 @@
+#ifndef HCASIM_TESTBENCHES_PROGRAM_SCENARIO_FILE_H
+#define HCASIM_TESTBENCHES_PROGRAM_SCENARIO_FILE_H
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "testbenches/bench/scenario.h"
+#include "testbenches/program/input_error.h"
+
+namespace hcasim {
+
+/// What the key `schema` of a scenario must say.
+constexpr const char* scenario_schema = "hcasim.scenario/1";
+
+/// A scenario and where each of its values was given.
+struct scenario_file {
+    std::string path;
+    scenario_config config;
+    std::map<std::string, std::string> given_at;  ///< key to "FILE:LINE:COL" or "--set key=value"
+
+    /// The line for a combination that cannot run: its place is that of the first key it names which was
+    /// given.
+    input_error located(const scenario_error& error) const;
+};
+
+/// Reads a scenario (TOML). Its keys are those of scenario_config::describe as nested tables, `schema`, and
+/// the arrays of tables [[step]] and [[connection]] of workload "script"; docs/scenarios.md has them all.
+/// `overrides` are "key=value" as in --set, applied in order; a value is written as in TOML, and a bare word
+/// counts as a string where a string is wanted. Throws input_error on the first fault.
+scenario_file read_scenario(const std::string& path, const std::vector<std::string>& overrides);
+
+/// The same from text; `path` is only named in messages.
+scenario_file parse_scenario(const std::string& text, const std::string& path,
+                             const std::vector<std::string>& overrides);
+
+/// read_scenario() for those who want the configuration only.
+scenario_config load_scenario(const std::string& path, const std::vector<std::string>& overrides);
+
+/// What a value of this parameter may be, in words: "an integer from 1 to 65536 (entries)".
+std::string allowed_values(const parameter& p);
+
+/// The present value as it is written in TOML.
+std::string value_text(const parameter& p);
+
+}  // namespace hcasim
+
+#endif
