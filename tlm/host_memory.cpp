@@ -1,0 +1,135 @@
+#include "tlm/host_memory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+namespace hcasim {
+
+host_memory::host_memory(const sc_core::sc_module_name& name)
+    : sc_core::sc_module(name), m_targ_socket("targ_socket"), m_transport(*this) {
+    m_targ_socket.bind(m_transport);
+}
+
+void host_memory::reset(std::uint64_t size_bytes, const sc_core::sc_time& read_latency,
+                        const sc_core::sc_time& write_latency) {
+    // A fresh calloc block is zero without being written, so an untouched page is never backed.
+    m_bytes.reset();
+    m_bytes.reset(static_cast<std::uint8_t*>(std::calloc(size_bytes, 1)));  // NOLINT: see release
+    if (m_bytes == nullptr) {
+        throw std::bad_alloc();
+    }
+    m_size_bytes = size_bytes;
+    m_read_latency = read_latency;
+    m_write_latency = write_latency;
+    m_in_flight.clear();
+}
+
+void host_memory::check(std::uint64_t address, std::uint64_t bytes) const {
+    if (!in_range(address, bytes)) {
+        throw std::out_of_range(std::string(name()) + ": " + std::to_string(bytes) + " bytes at address " +
+                                std::to_string(address) + " of " + std::to_string(m_size_bytes));
+    }
+}
+
+void host_memory::read(std::uint64_t address, void* out, std::uint64_t bytes, const sc_core::sc_time& at) {
+    check(address, bytes);
+    settle(at.value());
+    std::memcpy(out, &m_bytes[address], bytes);
+}
+
+void host_memory::write(std::uint64_t address, const void* data, std::uint64_t bytes) {
+    check(address, bytes);
+    std::memcpy(&m_bytes[address], data, bytes);
+}
+
+void host_memory::settle(sc_core::sc_time::value_type at) {
+    while (!m_in_flight.empty() && m_in_flight.front().visible <= at) {
+        posted_write& w = m_in_flight.front();
+        std::copy(w.data.begin(), w.data.end(), &m_bytes[w.address]);
+        m_spare_buffers.push_back(std::move(w.data));
+        m_in_flight.pop_front();
+    }
+}
+
+void host_memory::device_read(std::uint64_t address, std::uint8_t* out, std::uint64_t bytes) const {
+    std::memcpy(out, &m_bytes[address], bytes);
+    for (const posted_write& w : m_in_flight) {
+        const std::uint64_t begin = std::max(address, w.address);
+        const std::uint64_t end = std::min(address + bytes, w.address + w.data.size());
+        if (begin < end) {
+            std::memcpy(out + (begin - address), &w.data[begin - w.address], end - begin);
+        }
+    }
+}
+
+void host_memory::device_write(std::uint64_t address, const std::uint8_t* data, std::uint64_t bytes,
+                               const sc_core::sc_time& arrival) {
+    // What is past for the kernel is past for every reader; a reader who runs ahead of it settles the rest
+    // himself.
+    settle(sc_core::sc_time_stamp().value());
+    posted_write w;
+    w.visible = arrival.value();
+    if (!m_in_flight.empty()) {
+        w.visible = std::max(w.visible, m_in_flight.back().visible);
+    }
+    w.address = address;
+    if (!m_spare_buffers.empty()) {
+        w.data = std::move(m_spare_buffers.back());
+        m_spare_buffers.pop_back();
+    }
+    w.data.assign(data, data + bytes);
+    m_in_flight.push_back(std::move(w));
+}
+
+void host_memory::transport::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) {
+    const std::uint64_t bytes = p.get_data_length();
+    if (!memory.in_range(p.get_address(), bytes)) {
+        p.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        return;
+    }
+    if (p.get_byte_enable_ptr() != nullptr) {
+        p.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+        return;
+    }
+    if (p.get_streaming_width() < bytes) {
+        p.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+        return;
+    }
+    if (p.is_read()) {
+        memory.device_read(p.get_address(), p.get_data_ptr(), bytes);
+        delay += memory.m_read_latency;
+    } else if (p.is_write()) {
+        delay += memory.m_write_latency;
+        memory.device_write(p.get_address(), p.get_data_ptr(), bytes, sc_core::sc_time_stamp() + delay);
+    }
+    p.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+tlm::tlm_sync_enum host_memory::transport::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                                           sc_core::sc_time& delay) {
+    // Early completion (IEEE 1666, 15.2): the whole transfer in the first call.
+    if (phase == tlm::BEGIN_REQ) {
+        b_transport(p, delay);
+        return tlm::TLM_COMPLETED;
+    }
+    return tlm::TLM_ACCEPTED;
+}
+
+unsigned host_memory::transport::transport_dbg(tlm::tlm_generic_payload& p) {
+    const std::uint64_t address = p.get_address();
+    if (address >= memory.m_size_bytes) {
+        return 0;
+    }
+    const std::uint64_t bytes = std::min<std::uint64_t>(p.get_data_length(), memory.m_size_bytes - address);
+    if (p.is_read()) {
+        memory.device_read(address, p.get_data_ptr(), bytes);
+    } else if (p.is_write()) {
+        memory.write(address, p.get_data_ptr(), bytes);
+    }
+    return static_cast<unsigned>(bytes);
+}
+
+}  // namespace hcasim
