@@ -35,8 +35,8 @@ bool same_file(const std::string& a, const std::string& b) {
     if (fs::equivalent(a, b, error) && !error) {
         return true;
     }
-    const fs::path absolute_a = fs::weakly_canonical(a, error);
-    const fs::path absolute_b = fs::weakly_canonical(b, error);
+    const fs::path absolute_a = fs::weakly_canonical(fs::absolute(a), error);
+    const fs::path absolute_b = fs::weakly_canonical(fs::absolute(b), error);
     return !absolute_a.empty() && absolute_a == absolute_b;
 }
 

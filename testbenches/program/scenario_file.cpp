@@ -538,13 +538,16 @@ private:
 
     void read_connection(const toml::table& table, const std::string& prefix) {
         script_connection connection;
+        int hosts_known = 0;
         for (const auto& [toml_key, node] : table) {
             const std::string own_name{toml_key.str()};
             const std::string key = prefix + "." + printable(own_name);
             if (own_name == "active_host" || own_name == "passive_host") {
-                const std::string host = name_of(node, key, host_names()).value_or("a");
-                (own_name == "active_host" ? connection.active_host : connection.passive_host) =
-                    static_cast<std::uint32_t>(host[0] - 'a');
+                if (const auto host = name_of(node, key, host_names())) {
+                    (own_name == "active_host" ? connection.active_host : connection.passive_host) =
+                        static_cast<std::uint32_t>(host->front() - 'a');
+                    ++hosts_known;
+                }
             } else if (const auto* text = node.as_string()) {
                 connection.fields.emplace_back(own_name, **text);
             } else if (node.is_integer()) {
@@ -555,8 +558,9 @@ private:
                 add_fault(node.source(), {"", key, "is " + describe(node), "an integer or a string", ""});
             }
         }
-        if (connection.active_host == connection.passive_host && table.contains("active_host") &&
-            table.contains("passive_host")) {
+        require(table, prefix, "active_host", "the host that sends the REQ");
+        require(table, prefix, "passive_host", "the host that answers it");
+        if (hosts_known == 2 && connection.active_host == connection.passive_host) {
             add_fault(table.source(),
                       {"", prefix, "has the same active_host and passive_host", "two hosts", ""});
         }
