@@ -60,6 +60,7 @@ public:
 private:
     struct blocks;
     std::unique_ptr<blocks> m_blocks;
+    hca_config m_config;
 };
 
 }  // namespace hcasim

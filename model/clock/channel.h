@@ -43,26 +43,33 @@ private:
 };
 
 /// Output port of a clocked module. The channel is looked up once, when binding is complete, so that a push costs no virtual call.
-template <class T>
-class out_port : public sc_core::sc_port<channel_out_if<T>> {
+template <class T, sc_core::sc_port_policy Policy = sc_core::SC_ONE_OR_MORE_BOUND>
+class out_port : public sc_core::sc_port<channel_out_if<T>, 1, Policy> {
 public:
-    out_port(const char* name, tickable& owner) : sc_core::sc_port<channel_out_if<T>>(name), m_owner(owner) {}
+    out_port(const char* name, tickable& owner)
+        : sc_core::sc_port<channel_out_if<T>, 1, Policy>(name), m_owner(owner) {}
 
+    bool is_bound() const { return m_core != nullptr; }
     bool can_push() { return m_core->can_push(); }
-    bool has_room() const { return m_core->has_room(); }
     void push(const T& value) { m_core->push(value); }
     const channel_core<T>& core() const { return *m_core; }
 
 protected:
     void end_of_elaboration() override {
-        m_core = &(*this)->core();
-        (*this)->set_producer(m_owner);
+        if (this->size() != 0) {
+            m_core = &(*this)->core();
+            (*this)->set_producer(m_owner);
+        }
     }
 
 private:
     tickable& m_owner;
     channel_core<T>* m_core = nullptr;
 };
+
+/// An output that may stay unbound; ask is_bound() before using it.
+template <class T>
+using optional_out_port = out_port<T, sc_core::SC_ZERO_OR_MORE_BOUND>;
 
 /// Input port of a clocked module.
 template <class T>
@@ -71,6 +78,7 @@ public:
     in_port(const char* name, tickable& owner) : sc_core::sc_port<channel_in_if<T>>(name), m_owner(owner) {}
 
     bool can_pop() { return m_core->can_pop(); }
+    bool has_visible() const { return m_core->has_visible(); }
     const T& front() const { return m_core->front(); }
     T pop() { return m_core->pop(); }
     const channel_core<T>& core() const { return *m_core; }

@@ -85,12 +85,6 @@ public:
         return true;
     }
 
-    /// Room for an entry in this cycle, without asking to be woken.
-    bool has_room() const {
-        const cycle_t now = m_engine->now();
-        return m_last_push != now && m_tail - m_head + (m_last_pop == now ? 1u : 0u) < m_limit;
-    }
-
     /// Pushes one entry; can_push() must be true.
     void push(const T& value) {
         const cycle_t now = m_engine->now();
@@ -126,6 +120,12 @@ public:
         }
         return true;
     }
+
+    /// True when an entry is visible, injected stalls or not: for ordering rules between channels.
+    bool has_visible() const { return m_head != m_tail && m_ring[m_head & m_mask].visible <= m_engine->now(); }
+
+    /// First cycle in which the front entry could be popped; an entry must be there.
+    cycle_t front_visible() const { return m_ring[m_head & m_mask].visible; }
 
     const T& front() const { return m_ring[m_head & m_mask].value; }
 

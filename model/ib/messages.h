@@ -171,11 +171,19 @@ struct queue_setup {
     std::uint32_t entries = 0;
 };
 
-/// Credit limit of a VL as the peer has announced it, from link_rx to link_tx, and the request to announce ours.
+/// Credits of a VL, from link_rx to link_tx: what the peer has announced, or what is to be announced to it.
 struct credit_update {
-    bool from_peer = false;    ///< fccl is the peer's; else: announce (vl, fccl) to the peer
+    bool from_peer = false;    ///< fccl is the peer's; else ours
+    bool at_once = false;      ///< ours: send a flow-control packet now, not at the next period
     std::uint8_t vl = 0;
     std::uint16_t fccl = 0;
+};
+
+/// An unacknowledged (UD) message has begun on the wire, from link_tx to the send engine, which completes it when the last byte has left.
+struct sent_notice {
+    std::uint32_t qpn = 0;
+    std::uint16_t wqe_index = 0;
+    std::uint64_t last_byte_cycle = 0;
 };
 
 }  // namespace hcasim

@@ -15,6 +15,8 @@ struct packet {
     std::uint8_t vl = 0;
     bool is_flow_control = false;   ///< bytes hold a flow-control packet (6 bytes)
     std::uint8_t op = 0;            ///< BTH opcode
+    bool starts_message = false;    ///< requester: first packet of its WQE
+    bool late = false;              ///< fault injection let others overtake it: credits have been counted without it
     bool ends_message = false;      ///< requester: last packet of its WQE
     bool has_wqe = false;           ///< requester: qpn and wqe_index below name the WQE
     bool retransmitted = false;     ///< requester: sent again by go-back-N
@@ -38,7 +40,9 @@ public:
         packet* p = m_free.back();
         m_free.pop_back();
         p->is_flow_control = false;
+        p->starts_message = false;
         p->ends_message = false;
+        p->late = false;
         p->has_wqe = false;
         p->retransmitted = false;
         p->op = 0;

@@ -84,8 +84,8 @@ enum class event_type : std::uint8_t {
     sq_drained = 0x03,
     cq_error = 0x04,            ///< CQ overrun; number = CQN
     qp_fatal = 0x05,
-    command = 0x0a,             ///< a command is done; number = token
     qp_inferred_rts = 0x40,     ///< hcasim: the HCA has moved the QP to RTS by itself; number = QPN
+    command = 0x0a,             ///< a command is done; number = token
 };
 std::string_view name(event_type type);
 

@@ -21,9 +21,9 @@ constexpr std::uint64_t widths[] = {1, 2, 4, 8, 12};
 
 }  // namespace
 
-std::uint64_t data_rate_kbps(link_speed speed, link_width width) {
+link_rate rate_of(link_speed speed, link_width width) {
     const lane& l = lanes[static_cast<std::size_t>(speed)];
-    return l.signal_kbps * widths[static_cast<std::size_t>(width)] * l.numerator / l.denominator;
+    return {l.signal_kbps * widths[static_cast<std::size_t>(width)] * l.numerator, l.denominator};
 }
 
 std::string describe_link(link_speed speed, link_width width) {

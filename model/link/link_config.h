@@ -44,10 +44,14 @@ struct link_config {
     void describe(parameter_list& list);
 };
 
-/// Data rate of a port after encoding, in kbit/s (4X EDR: 100,000,000).
-std::uint64_t data_rate_kbps(link_speed speed, link_width width);
+/// Data rate of a port after encoding as an exact fraction, in kbit/s (4X EDR: 100,000,000).
+struct link_rate {
+    std::uint64_t data_kbps_numerator;
+    std::uint64_t data_kbps_denominator;
+};
+link_rate rate_of(link_speed speed, link_width width);
 
-/// Raw symbol rate: what the 65,536 symbol times of flow-control packets are counted in, in ksymbol/s (8 data bits a symbol).
+/// "4X EDR".
 std::string describe_link(link_speed speed, link_width width);
 
 }  // namespace hcasim

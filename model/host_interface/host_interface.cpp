@@ -1,0 +1,251 @@
+#include "model/host_interface/host_interface.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace hcasim {
+
+host_interface::host_interface(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_pool& pool)
+    : clocked_module(name, domain),
+      mmio_targ_socket("mmio_targ_socket"),
+      dma_init_socket("dma_init_socket"),
+      interrupt_o("interrupt_o"),
+      doorbell_o("doorbell_o", *this),
+      command_o("command_o", *this),
+      read_i{{{"cache_read_i", *this}, {"send_read_i", *this}, {"receive_read_i", *this}, {"command_read_i", *this}}},
+      read_o{{{"cache_read_o", *this}, {"send_read_o", *this}, {"receive_read_o", *this}, {"command_read_o", *this}}},
+      write_i{{{"receive_write_i", *this}, {"cache_write_i", *this}, {"command_write_i", *this}, {"completion_write_i", *this}}},
+      m_pool(pool) {
+    mmio_targ_socket.bind(*this);
+    dma_init_socket.bind(*this);
+}
+
+void host_interface::reset(const host_interface_config& config) {
+    m_config = config;
+    m_mmio.clear();
+    for (auto& queue : m_pending) {
+        queue.clear();
+    }
+    m_reads_outstanding = 0;
+    m_next_read = 0;
+    m_down_free = 0;
+    m_up_free = 0;
+    m_counters = {};
+}
+
+void host_interface::tick() {
+    take_mmio();
+    finish_reads();
+    const bool read = issue_read();
+    const bool wrote = issue_write();
+    if (read || wrote) {
+        wake_next();
+    }
+}
+
+void host_interface::take_mmio() {
+    if (m_mmio.empty() || m_mmio.front().visible > now()) {
+        return;
+    }
+    const mmio_write& w = m_mmio.front();
+    if (w.offset == ib::bar_command_offset) {
+        if (!command_o.can_push()) {
+            return;
+        }
+        command_o.push({w.value});
+    } else if (w.offset >= ib::bar_page_bytes && w.offset % ib::bar_page_bytes == ib::uar_doorbell_offset) {
+        if (!doorbell_o.can_push()) {
+            return;
+        }
+        doorbell_o.push({w.value});
+    } else {
+        ++m_counters.mmio_ignored;
+    }
+    m_mmio.pop_front();
+    if (!m_mmio.empty()) {
+        wake_at(std::max(m_mmio.front().visible, now() + 1));
+    }
+}
+
+void host_interface::finish_reads() {
+    for (std::uint32_t c = 0; c < read_clients; ++c) {
+        auto& queue = m_pending[c];
+        if (queue.empty() || queue.front().due > now() || !read_o[c].can_push()) {
+            continue;
+        }
+        read_o[c].push({queue.front().cookie});
+        queue.pop_front();
+        if (m_reads_outstanding-- == m_config.reads_outstanding) {
+            wake_next();  // a tag is free again
+        }
+        if (!queue.empty()) {
+            wake_at(std::max(queue.front().due, now() + 1));
+        }
+    }
+}
+
+bool host_interface::issue_read() {
+    if (m_reads_outstanding == m_config.reads_outstanding) {
+        return false;
+    }
+    for (std::uint32_t i = 0; i < read_clients; ++i) {
+        const std::uint32_t c = (m_next_read + i) % read_clients;
+        if (!read_i[c].can_pop()) {
+            continue;
+        }
+        // A context that is being written back must not be read before it is written.
+        if (c == cache_read && write_i[cache_write].has_visible()) {
+            wake_next();
+            continue;
+        }
+        do_read(c, read_i[c].pop());
+        m_next_read = (c + 1) % read_clients;
+        return true;
+    }
+    return false;
+}
+
+bool host_interface::issue_write() {
+    bool waits = false;
+    for (std::uint32_t c = 0; c < write_clients; ++c) {
+        if (!write_i[c].has_visible()) {
+            continue;
+        }
+        waits = true;
+        if (m_up_free > now()) {
+            wake_at(m_up_free);
+            return false;
+        }
+        if (write_i[c].can_pop()) {
+            do_write(write_i[c].pop());
+            return true;
+        }
+        return false;  // lower priorities must not pass
+    }
+    return waits;
+}
+
+cycle_t host_interface::transfer_cycles(std::uint32_t bytes) const {
+    const std::uint32_t tlps = bytes == 0 ? 1 : (bytes + 255) / 256;
+    const std::uint32_t total = bytes + tlps * m_config.tlp_overhead_bytes;
+    return (total + m_config.bytes_per_cycle - 1) / m_config.bytes_per_cycle;
+}
+
+sc_core::sc_time host_interface::call(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, std::uint32_t bytes,
+                                      cycle_t leaves) {
+    m_payload.set_command(command);
+    m_payload.set_address(address);
+    m_payload.set_data_ptr(data);
+    m_payload.set_data_length(bytes);
+    m_payload.set_streaming_width(bytes);
+    m_payload.set_byte_enable_ptr(nullptr);
+    m_payload.set_dmi_allowed(false);
+    m_payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    const sc_core::sc_time offset = domain().time_of(leaves) - sc_core::sc_time_stamp();
+    sc_core::sc_time delay = offset;
+    dma_init_socket->b_transport(m_payload, delay);
+    if (m_payload.is_response_error()) {
+        ++m_counters.bus_errors;
+        if (command == tlm::TLM_READ_COMMAND) {
+            std::memset(data, 0, bytes);
+        }
+    }
+    if (m_config.target_may_notify) {
+        domain().called_outside();
+    }
+    return delay - offset;
+}
+
+void host_interface::do_read(std::uint32_t client, const dma_read& r) {
+    const sc_core::sc_time latency = call(tlm::TLM_READ_COMMAND, r.address, r.destination, r.bytes, now());
+    const auto period = domain().period().value();
+    const cycle_t latency_cycles = (latency.value() + period - 1) / period;
+    auto& queue = m_pending[client];
+    const cycle_t arrives = now() + latency_cycles;
+    m_down_free = std::max(arrives, m_down_free) + transfer_cycles(r.bytes);
+    queue.push_back({m_down_free, r.cookie});
+    ++m_reads_outstanding;
+    ++m_counters.reads;
+    m_counters.read_bytes += r.bytes;
+    wake_at(std::max(queue.front().due, now() + 1));
+}
+
+void host_interface::do_write(const dma_write& w) {
+    m_up_free = now() + transfer_cycles(w.bytes);
+    cycle_t visible = m_up_free;
+    if (w.bytes != 0) {
+        // TLM wants a pointer to mutable data for both directions; a target does not change the data of a write.
+        auto* data = const_cast<std::uint8_t*>(w.data != nullptr ? w.data : w.small.data());
+        const sc_core::sc_time latency = call(tlm::TLM_WRITE_COMMAND, w.address, data, w.bytes, m_up_free);
+        const auto period = domain().period().value();
+        visible += (latency.value() + period - 1) / period;
+        ++m_counters.writes;
+        m_counters.write_bytes += w.bytes;
+    }
+    if (w.packet != nullptr) {
+        m_pool.put(w.packet);
+    }
+    if (w.completes_wqe && m_observer != nullptr) {
+        m_observer->stamp(w.qpn, w.wqe_index, stage::completed, visible);
+    }
+    if (w.interrupt) {
+        ++m_counters.interrupts;
+        if (interrupt_o.size() != 0) {
+            interrupt_o->raise(0, domain().time_of(m_up_free) - sc_core::sc_time_stamp());
+            domain().called_outside();
+        }
+    }
+}
+
+void host_interface::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    if (payload.get_address() >= ib::bar_bytes) {
+        payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        return;
+    }
+    if (!payload.is_write()) {
+        // Nothing in the BAR is readable; PCIe answers reads of such registers with zeros.
+        std::memset(payload.get_data_ptr(), 0, payload.get_data_length());
+        payload.set_response_status(tlm::TLM_OK_RESPONSE);
+        return;
+    }
+    if (payload.get_data_length() % 8 != 0 || payload.get_data_length() == 0 || payload.get_byte_enable_ptr() != nullptr) {
+        payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+        return;
+    }
+    cycle_t visible = domain().first_edge_after(delay);
+    if (!m_mmio.empty()) {
+        visible = std::max(visible, m_mmio.back().visible);  // posted writes keep their order
+    }
+    // A burst is that many writes to the same register (a write-combining buffer drained into one doorbell page).
+    const std::uint8_t* data = payload.get_data_ptr();
+    for (std::uint32_t at = 0; at < payload.get_data_length(); at += 8) {
+        std::uint64_t value = 0;
+        std::memcpy(&value, data + at, 8);
+        m_mmio.push_back({visible, payload.get_address(), value});
+        ++m_counters.mmio_writes;
+    }
+    m_counters.max_mmio_queue = std::max<std::uint64_t>(m_counters.max_mmio_queue, m_mmio.size());
+    domain().wake_at(*this, visible);
+    payload.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+tlm::tlm_sync_enum host_interface::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+    if (phase != tlm::BEGIN_REQ) {
+        return tlm::TLM_ACCEPTED;
+    }
+    b_transport(payload, delay);
+    phase = tlm::END_RESP;
+    return tlm::TLM_COMPLETED;
+}
+
+tlm::tlm_sync_enum host_interface::nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&) {
+    return tlm::TLM_ACCEPTED;  // only b_transport is used on the DMA socket
+}
+
+bool host_interface::get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) { return false; }
+
+void host_interface::invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) {}
+
+unsigned int host_interface::transport_dbg(tlm::tlm_generic_payload&) { return 0; }
+
+}  // namespace hcasim

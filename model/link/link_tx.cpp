@@ -1,0 +1,242 @@
+#include "model/link/link_tx.h"
+
+#include <algorithm>
+#include <string>
+
+#include "model/clock/cycle_time.h"
+
+namespace hcasim {
+
+namespace {
+
+// A flow-control packet that repeats the last one changes nothing at the peer; after this many the model leaves them out (docs, "link").
+constexpr std::uint32_t repeated_periods = 2;
+constexpr std::uint64_t flow_control_period_symbols = 65536;  // IBTA 7.9.4
+
+}  // namespace
+
+link_tx::link_tx(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_pool& pool, std::uint32_t sources)
+    : clocked_module(name, domain),
+      credit_i("credit_i", *this),
+      wire_o("wire_o", *this),
+      sent_o("sent_o", *this),
+      m_pool(pool),
+      m_sources(sources) {
+    for (std::uint32_t s = 0; s < sources; ++s) {
+        for (std::uint32_t vl = 0; vl < max_data_vls; ++vl) {
+            const std::string port = "packet_i_" + std::to_string(s) + "_" + std::to_string(vl);
+            m_packet_i.push_back(std::make_unique<in_port<ib::packet*>>(port.c_str(), *this));
+        }
+    }
+}
+
+void link_tx::reset(const link_config& config, std::uint64_t clock_mhz, std::uint64_t seed) {
+    m_config = config;
+    m_clock_mhz = clock_mhz;
+    m_serializer.reset(config.speed, config.width, clock_mhz);
+    m_arbiter.reset(config);
+    m_faults.reset(config, seed);
+    m_vls = {};
+    for (auto& vl : m_vls) {
+        receive_credits own;
+        own.reset(config.vl_buffer_bytes);
+        vl.announced_fccl = own.fccl();
+        vl.announce_now = true;
+    }
+    m_delayed.clear();
+    m_period_cycles = std::max<cycle_t>(1, m_serializer.cycles_of(flow_control_period_symbols));
+    m_initializing = true;
+    m_next_flow_vl = 0;
+    m_counters = {};
+    wake_at(1);
+}
+
+void link_tx::tick() {
+    take_credits();
+    push_delayed();
+    if (now() % m_period_cycles == 0) {
+        for (std::uint32_t vl = 0; vl < m_config.data_vls; ++vl) {
+            vl_state& v = m_vls[vl];
+            if (v.quiet_periods < repeated_periods || m_faults.may_lose_flow_control()) {
+                ++v.quiet_periods;
+                v.announce_now = true;
+            }
+        }
+    }
+    bool quiet = !m_faults.may_lose_flow_control();
+    for (std::uint32_t vl = 0; vl < m_config.data_vls; ++vl) {
+        quiet = quiet && m_vls[vl].quiet_periods >= repeated_periods;
+    }
+    if (!quiet) {
+        wake_at((now() / m_period_cycles + 1) * m_period_cycles);
+    }
+    if (m_serializer.free_cycle() > now()) {
+        wake_at(m_serializer.free_cycle());
+        return;
+    }
+    if (send_flow_control() || send_packet()) {
+        wake_at(std::max(m_serializer.free_cycle(), now() + 1));
+    }
+}
+
+void link_tx::take_credits() {
+    if (!credit_i.can_pop()) {
+        return;
+    }
+    const credit_update u = credit_i.pop();
+    vl_state& v = m_vls[u.vl];
+    if (u.from_peer) {
+        v.credits.set_limit(u.fccl);
+    } else if (v.announced_fccl != u.fccl || u.at_once) {
+        v.announced_fccl = u.fccl;
+        v.quiet_periods = 0;
+        v.announce_now = v.announce_now || u.at_once;
+    }
+}
+
+void link_tx::push_delayed() {
+    if (m_delayed.empty()) {
+        return;
+    }
+    if (m_delayed.front().due > now()) {
+        wake_at(m_delayed.front().due);
+        return;
+    }
+    if (wire_o.can_push()) {
+        wire_o.push(m_delayed.front().packet);
+        m_delayed.erase(m_delayed.begin());
+        if (!m_delayed.empty()) {
+            wake_at(std::max(m_delayed.front().due, now() + 1));
+        }
+    }
+}
+
+// A packet may need both; asking both registers the wake-up for whichever is not ready.
+bool link_tx::can_use_wire() {
+    const bool wire = wire_o.can_push();
+    return (!sent_o.is_bound() || sent_o.can_push()) && wire;
+}
+
+bool link_tx::send_flow_control() {
+    for (std::uint32_t i = 0; i < m_config.data_vls; ++i) {
+        const std::uint32_t vl = (m_next_flow_vl + i) % m_config.data_vls;
+        vl_state& v = m_vls[vl];
+        if (!v.announce_now) {
+            continue;
+        }
+        if (!can_use_wire()) {
+            return false;
+        }
+        v.announce_now = false;
+        ib::packet* p = m_pool.get();
+        p->is_flow_control = true;
+        p->size_bytes = ib::flow_control_packet_bytes;
+        p->vl = static_cast<std::uint8_t>(vl);
+        ib::flow_control_packet f;
+        f.op = m_initializing ? 1 : 0;
+        f.vl = p->vl;
+        f.fctbs = v.credits.fctbs();
+        f.fccl = v.announced_fccl;
+        ib::encode(f, p->bytes);
+        ++m_counters.flow_control_packets;
+        m_next_flow_vl = vl + 1;
+        if (vl + 1 == m_config.data_vls) {
+            m_initializing = false;
+        }
+        put_on_wire(p, now());
+        return true;
+    }
+    return false;
+}
+
+bool link_tx::has_front(std::uint32_t vl, std::uint32_t& s) {
+    for (std::uint32_t i = 0; i < m_sources; ++i) {
+        s = (m_vls[vl].next_source + i) % m_sources;
+        if (packet_i(s, vl).can_pop()) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool link_tx::send_packet() {
+    std::uint32_t candidates = 0;
+    std::array<std::uint32_t, max_data_vls> sources{};
+    for (std::uint32_t vl = 0; vl < m_config.data_vls; ++vl) {
+        if (!has_front(vl, sources[vl])) {
+            continue;
+        }
+        vl_state& v = m_vls[vl];
+        if (v.credits.may_send(credit_blocks(packet_i(sources[vl], vl).front()->size_bytes))) {
+            candidates |= 1u << vl;
+        } else if (!v.stalled) {
+            v.stalled = true;
+            ++m_counters.credit_stalls;
+        }
+    }
+    if (candidates == 0 || !can_use_wire()) {
+        return false;
+    }
+    const std::uint32_t vl = m_arbiter.choose(candidates);
+    if (vl == vl_arbiter::none) {
+        return false;
+    }
+    vl_state& v = m_vls[vl];
+    auto& port = packet_i(sources[vl], vl);
+    const cycle_t available = port.core().front_visible();
+    ib::packet* p = port.pop();
+    v.next_source = (sources[vl] + 1) % m_sources;
+    v.stalled = false;
+    v.credits.sent(credit_blocks(p->size_bytes));
+    v.quiet_periods = 0;
+    m_arbiter.charge(p->size_bytes);
+    ++m_counters.packets;
+    m_counters.bytes += p->size_bytes;
+    put_on_wire(p, available);
+    return true;
+}
+
+void link_tx::put_on_wire(ib::packet* p, cycle_t available) {
+    const serializer::span span = m_serializer.send(available, p->size_bytes + m_config.framing_bytes);
+    p->first_byte_cycle = span.first_cycle;
+    p->last_byte_cycle = span.last_cycle;
+    m_counters.busy_cycles += span.last_cycle - span.first_cycle;
+    fault_injector::verdict v;
+    if (m_faults.active()) {
+        v = m_faults.judge(m_faults.classify(*p), *p);
+    }
+    if (m_observer != nullptr) {
+        m_observer->packet_on_wire(p->bytes, p->size_bytes, p->qpn, p->is_flow_control, v.lost, span.first_cycle, span.last_cycle);
+        if (p->has_wqe) {
+            if (p->starts_message) {
+                m_observer->stamp(p->qpn, p->wqe_index, stage::wire, span.first_cycle);
+            }
+            if (p->ends_message) {
+                m_observer->stamp(p->qpn, p->wqe_index, stage::sent, span.last_cycle);
+            }
+        }
+    }
+    if (p->has_wqe && ib::is_ud(p->op) && sent_o.is_bound()) {
+        sent_o.push({p->qpn, p->wqe_index, span.last_cycle});
+    }
+    m_counters.corrupted += v.corrupted ? 1 : 0;
+    if (v.lost) {
+        ++m_counters.lost;
+        m_pool.put(p);
+        return;
+    }
+    if (v.delay_ns != 0) {
+        ++m_counters.delayed;
+        const cycle_t delay = ns_to_cycles(v.delay_ns, m_clock_mhz);
+        p->late = true;
+        p->last_byte_cycle += delay;
+        const delayed_packet d{now() + delay, p};
+        const auto after = [&d](const delayed_packet& other) { return d.due < other.due; };
+        m_delayed.insert(std::find_if(m_delayed.begin(), m_delayed.end(), after), d);
+        wake_at(m_delayed.front().due > now() ? m_delayed.front().due : now() + 1);
+        return;
+    }
+    wire_o.push(p);
+}
+
+}  // namespace hcasim

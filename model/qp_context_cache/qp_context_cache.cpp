@@ -1,0 +1,393 @@
+#include "model/qp_context_cache/qp_context_cache.h"
+
+#include <cstring>
+#include <string>
+
+namespace hcasim {
+
+namespace {
+
+// Longest line of responses to one client before its further requests wait.
+constexpr std::size_t response_limit = 8;
+
+gate_state gate_of(ib::qp_state state) {
+    switch (state) {
+        case ib::qp_state::rts:
+            return gate_state::open;
+        case ib::qp_state::err:
+        case ib::qp_state::sqe:
+            return gate_state::flush;
+        default:
+            return gate_state::closed;
+    }
+}
+
+void assign(ib::qp_context& c, std::uint32_t mask, const ib::qp_attributes& a) {
+    ib::qp_attributes& t = c.attributes;
+    const auto given = [mask](ib::attribute bit) { return (mask & bit) != 0; };
+    if (given(ib::attr_dest_qpn)) t.dest_qpn = a.dest_qpn;
+    if (given(ib::attr_rq_psn)) {
+        t.rq_psn = a.rq_psn;
+        c.responder.expected_psn = a.rq_psn;
+    }
+    if (given(ib::attr_sq_psn)) {
+        t.sq_psn = a.sq_psn;
+        c.requester.next_psn = a.sq_psn;
+    }
+    if (given(ib::attr_qkey)) t.qkey = a.qkey;
+    if (given(ib::attr_pkey_index)) t.pkey = a.pkey;
+    if (given(ib::attr_av)) {
+        t.dlid = a.dlid;
+        t.sl = a.sl;
+    }
+    if (given(ib::attr_port)) t.port = a.port;
+    if (given(ib::attr_path_mtu)) t.path_mtu = a.path_mtu;
+    if (given(ib::attr_timeout)) t.timeout = a.timeout;
+    if (given(ib::attr_retry_cnt)) t.retry_cnt = a.retry_cnt;
+    if (given(ib::attr_rnr_retry)) t.rnr_retry = a.rnr_retry;
+    if (given(ib::attr_min_rnr_timer)) t.min_rnr_timer = a.min_rnr_timer;
+    if (given(ib::attr_max_qp_rd_atomic)) t.max_rd_atomic = a.max_rd_atomic;
+    if (given(ib::attr_max_dest_rd_atomic)) t.max_dest_rd_atomic = a.max_dest_rd_atomic;
+    t.en_sqd_async_notify = given(ib::attr_en_sqd_async_notify) ? a.en_sqd_async_notify : std::uint8_t{0};
+    if ((mask & ib::rts_attributes_rc) == ib::rts_attributes_rc) {
+        c.has_rts_attributes = 1;
+    }
+}
+
+
+}  // namespace
+
+qp_context_cache::qp_context_cache(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_pool& pool)
+    : clocked_module(name, domain),
+      request_i{{{"send_request_i", *this}, {"receive_request_i", *this}, {"command_request_i", *this}}},
+      response_o{{{"send_response_o", *this}, {"receive_response_o", *this}, {"command_response_o", *this}}},
+      state_o{{{"scheduler_state_o", *this}, {"send_state_o", *this}, {"receive_state_o", *this}}},
+      fill_o("fill_o", *this),
+      fill_i("fill_i", *this),
+      writeback_o("writeback_o", *this),
+      m_pool(pool) {}
+
+void qp_context_cache::reset(const qp_context_cache_config& config, std::uint32_t qps, std::uint64_t context_address) {
+    if (config.replacement == replacement_policy::plru && (config.ways & (config.ways - 1)) != 0) {
+        throw std::invalid_argument("qp_context_cache.ways = " + std::to_string(config.ways) +
+                                    ": pseudo-LRU needs a power of two (qp_context_cache.replacement = \"plru\")");
+    }
+    m_config = config;
+    m_mask = qps - 1;
+    m_address = context_address;
+    m_tags.reset(config);
+    m_data.assign(m_tags.lines(), {});
+    m_misses.assign(config.misses_outstanding, {});
+    m_replay.clear();
+    for (auto& queue : m_responses) {
+        queue.clear();
+    }
+    m_next_client = 0;
+    m_used_misses = 0;
+    m_counters = {};
+}
+
+void qp_context_cache::tick() {
+    drain_responses();
+    if (fill_i.can_pop()) {
+        m_misses[fill_i.pop().cookie].filled = true;
+    }
+    const bool installed = install_filled();
+    // One access to the arrays per cycle: those that waited for a fill first, then the clients in turn. A client whose request cannot be served
+    // in this cycle (no free miss entry, no room for an answer) does not hold up the others.
+    bool served = false;
+    bool stuck = false;
+    if (!m_replay.empty()) {
+        const waiting_request& w = m_replay.front();
+        served = serve(w.from, w.request, true);
+        stuck = !served;
+        if (served) {
+            m_replay.pop_front();
+        }
+    } else if (!installed) {
+        for (std::uint32_t i = 0; i < client_count && !served; ++i) {
+            const auto c = static_cast<client>((m_next_client + i) % client_count);
+            if (!request_i[c].can_pop()) {
+                continue;
+            }
+            if (serve(c, request_i[c].front(), false)) {
+                request_i[c].pop();
+                m_next_client = (c + 1) % client_count;
+                served = true;
+            } else {
+                stuck = true;
+            }
+        }
+    }
+    bool waiting = !m_replay.empty() || stuck;
+    if (!waiting && served) {
+        for (const auto& port : request_i) {
+            waiting = waiting || port.core().level() != 0;
+        }
+    }
+    if (installed) {
+        waiting = true;
+    }
+    if (waiting) {
+        wake_next();
+    }
+}
+
+void qp_context_cache::drain_responses() {
+    for (std::uint32_t c = 0; c < client_count; ++c) {
+        auto& queue = m_responses[c];
+        if (queue.empty()) {
+            continue;
+        }
+        if (queue.front().due > now()) {
+            continue;
+        }
+        if (!response_o[c].can_push()) {
+            continue;
+        }
+        response_o[c].push(queue.front().response);
+        queue.pop_front();
+        if (!queue.empty()) {
+            wake_at(queue.front().due > now() ? queue.front().due : now() + 1);
+        }
+    }
+}
+
+// Puts the data of one finished fill into a line. True when it used the arrays in this cycle.
+bool qp_context_cache::install_filled() {
+    if (m_used_misses == 0) {
+        return false;
+    }
+    for (miss& m : m_misses) {
+        if (!m.used || !m.filled) {
+            continue;
+        }
+        const std::uint32_t line = m_tags.victim(m.slot);
+        if (line == context_tags::none) {
+            if (!m.counted_wait) {
+                m.counted_wait = true;
+                ++m_counters.pinned_waits;
+            }
+            continue;  // an unpin wakes this module: it is a request of a client
+        }
+        if (!evict(line)) {
+            return false;
+        }
+        m_tags.install(line, m.slot);
+        std::memcpy(&m_data[line], m.data.data(), sizeof(ib::qp_context));
+        m_tags.touch(line);
+        for (std::size_t i = 0; i < m.requests.size(); ++i) {
+            m_replay.push_back(m.requests[i]);
+        }
+        m.requests.clear();
+        m.used = false;
+        m.filled = false;
+        m.counted_wait = false;
+        --m_used_misses;
+        return true;
+    }
+    return false;
+}
+
+// Makes a line free for another slot; false when its write-back has no room yet.
+bool qp_context_cache::evict(std::uint32_t line) {
+    if (!m_tags.is_valid(line)) {
+        return true;
+    }
+    if (m_tags.is_dirty(line)) {
+        if (!writeback_o.can_push()) {
+            return false;
+        }
+        ib::packet* buffer = m_pool.get();
+        std::memset(buffer->bytes, 0, ib::qp_context_slot_bytes);
+        std::memcpy(buffer->bytes, &m_data[line], sizeof(ib::qp_context));
+        dma_write w;
+        w.address = m_address + std::uint64_t{m_tags.slot_of(line)} * ib::qp_context_slot_bytes;
+        w.bytes = ib::qp_context_slot_bytes;
+        w.data = buffer->bytes;
+        w.packet = buffer;
+        writeback_o.push(w);
+        ++m_counters.writebacks;
+    }
+    ++m_counters.evictions;
+    return true;
+}
+
+bool qp_context_cache::serve(client from, const qpc_request& r, bool replayed) {
+    if (m_responses[from].size() >= response_limit) {
+        return false;
+    }
+    const std::uint32_t slot = r.qpn & m_mask;
+    const std::uint32_t line = m_tags.find(slot);
+    if (line != context_tags::none) {
+        if (!perform(from, r, line, !replayed)) {
+            return false;
+        }
+        m_counters.hits += replayed ? 0 : 1;
+        return true;
+    }
+    for (miss& m : m_misses) {
+        if (m.used && m.slot == slot) {
+            m.requests.push_back({from, r});
+            ++m_counters.merged;
+            return true;
+        }
+    }
+    for (std::uint32_t i = 0; i < m_misses.size(); ++i) {
+        miss& m = m_misses[i];
+        if (m.used) {
+            continue;
+        }
+        if (!fill_o.can_push()) {
+            return false;
+        }
+        m.used = true;
+        m.filled = false;
+        m.slot = slot;
+        m.requests.push_back({from, r});
+        fill_o.push({m_address + std::uint64_t{slot} * ib::qp_context_slot_bytes,
+                     static_cast<std::uint32_t>(ib::qp_context_slot_bytes), i, m.data.data()});
+        ++m_used_misses;
+        m_counters.misses += replayed ? 0 : 1;
+        return true;
+    }
+    return false;
+}
+
+bool qp_context_cache::perform(client from, const qpc_request& r, std::uint32_t line, bool was_hit) {
+    ib::qp_context& c = m_data[line];
+    const bool known = c.valid != 0 && c.qpn == r.qpn;
+    qpc_response response;
+    response.cookie = r.cookie;
+    response.was_hit = was_hit;
+    response.known = known;
+    switch (r.operation) {
+        case qpc_operation::read_pinned:
+        case qpc_operation::read_once:
+            if (known && r.operation == qpc_operation::read_pinned) {
+                m_tags.pin(line);
+            }
+            response.from = c.state;
+            response.context = c;
+            respond(from, response);
+            break;
+        case qpc_operation::write_requester:
+            if (known) {  // destroyed in the meantime: nothing to keep
+                c.requester = r.requester;
+                m_tags.set_dirty(line);
+            }
+            m_tags.unpin(line);
+            break;
+        case qpc_operation::write_responder:
+            if (known) {  // destroyed in the meantime: nothing to keep
+                c.responder = r.responder;
+                m_tags.set_dirty(line);
+            }
+            m_tags.unpin(line);
+            break;
+        case qpc_operation::unpin:
+            m_tags.unpin(line);
+            break;
+        case qpc_operation::modify:
+            if (known) {
+                if (!apply_modify(r, c, response)) {
+                    return false;
+                }
+                m_tags.set_dirty(line);
+            }
+            response.context = c;
+            respond(from, response);
+            break;
+        case qpc_operation::create:
+            response.from = c.state;
+            if (c.valid == 0) {
+                if (!can_announce()) {
+                    return false;
+                }
+                c = *r.fresh;
+                response.known = true;
+                response.applied = true;
+                m_tags.set_dirty(line);
+                announce(c, true);
+                if (m_observer != nullptr) {
+                    m_observer->state_changed(c.qpn, static_cast<std::uint8_t>(ib::qp_state::reset),
+                                              static_cast<std::uint8_t>(c.state), 0, 0, now());
+                }
+            }
+            response.context = c;
+            respond(from, response);
+            break;
+    }
+    m_tags.touch(line);
+    return true;
+}
+
+// False when a state event has no room yet; nothing is changed then.
+bool qp_context_cache::apply_modify(const qpc_request& r, ib::qp_context& c, qpc_response& response) {
+    const qpc_modify& m = *r.modify;
+    response.from = c.state;
+    const bool state_fits = (m.from_states >> static_cast<unsigned>(c.state) & 1u) != 0;
+    if (!state_fits || (m.needs_rts_attributes && c.has_rts_attributes == 0)) {
+        if (m.to == ib::qp_state::rts && c.state == ib::qp_state::rts && m_observer != nullptr) {
+            m_observer->late_opener(c.qpn, static_cast<std::uint8_t>(m.reason), now());
+        }
+        return true;
+    }
+    const bool changes = c.state != m.to || m.destroy || m.to == ib::qp_state::reset;
+    if (changes && !can_announce()) {
+        return false;
+    }
+    response.applied = true;
+    const ib::qp_state before = c.state;
+    assign(c, m.attribute_mask, m.attributes);
+    c.state = m.to;
+    if (before == ib::qp_state::rtr && m.to == ib::qp_state::rts) {
+        c.opened_by = m.reason;
+    }
+    if (m.to == ib::qp_state::reset) {
+        c.requester = {};
+        c.responder = {};
+        c.has_rts_attributes = 0;
+        c.opened_by = ib::gate_opener::none;
+    }
+    if (m.destroy) {
+        c.valid = 0;
+        c.state = ib::qp_state::reset;
+    }
+    if (changes) {
+        announce(c, false);
+        if (m_observer != nullptr) {
+            m_observer->state_changed(c.qpn, static_cast<std::uint8_t>(before), static_cast<std::uint8_t>(c.state),
+                                      static_cast<std::uint8_t>(m.reason), c.requester.next_psn, now());
+        }
+    }
+    return true;
+}
+
+bool qp_context_cache::can_announce() {
+    bool room = true;
+    for (auto& port : state_o) {
+        room = port.can_push() && room;
+    }
+    return room;
+}
+
+void qp_context_cache::announce(const ib::qp_context& c, bool created) {
+    state_event e;
+    e.qpn = c.qpn;
+    e.state = c.state;
+    e.gate = gate_of(c.state);
+    e.sl_class = c.resources.sl_class;
+    e.created = created;
+    e.notify_drained = c.attributes.en_sqd_async_notify != 0;
+    for (auto& port : state_o) {
+        port.push(e);
+    }
+}
+
+void qp_context_cache::respond(client to, const qpc_response& response) {
+    m_responses[to].push_back({now() + m_config.hit_cycles, response});
+    wake_at(m_responses[to].front().due > now() ? m_responses[to].front().due : now() + 1);
+}
+
+}  // namespace hcasim

@@ -1,0 +1,148 @@
+#ifndef HCASIM_MODEL_RECEIVE_ENGINE_RECEIVE_ENGINE_H
+#define HCASIM_MODEL_RECEIVE_ENGINE_RECEIVE_ENGINE_H
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "model/clock/channel.h"
+#include "model/clock/ring_queue.h"
+#include "model/ib/headers.h"
+#include "model/ib/messages.h"
+#include "model/receive_engine/receive_engine_config.h"
+#include "model/stats/observer.h"
+
+namespace hcasim {
+
+/// The responder half: checks packets, finds receive WQEs, writes payload, acknowledges, raises Communication Established and infers RTS. Also hands acknowledges
+/// of the peer to the send engine. Cycle contract: docs/microarchitecture.md, "receive engine".
+class receive_engine : public clocked_module {
+public:
+    static constexpr std::uint32_t vls = 15;
+
+    receive_engine(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_pool& pool);
+
+    in_port<ib::packet*> packet_i;
+    in_port<receive_doorbell> doorbell_i;
+    in_port<state_event> state_i;
+    out_port<qpc_request> context_o;
+    in_port<qpc_response> context_i;
+    out_port<dma_read> read_o;
+    in_port<dma_read_done> read_i;
+    out_port<dma_write> write_o;
+    out_port<acknowledge> acknowledge_o;
+    out_port<completion> completion_o;
+    out_port<event> event_o;
+    out_port<ib::packet*>& packet_o(std::uint32_t vl) { return *m_packet_o[vl]; }
+
+    void reset(const receive_engine_config& config, std::uint32_t qps, std::uint16_t lid, std::uint32_t data_vls);
+    void set_observer(observer* o) { m_observer = o; }
+    void tick() override;
+
+    struct counters_t {
+        std::uint64_t packets = 0;
+        std::uint64_t icrc_errors = 0;
+        std::uint64_t bad_packets = 0;       ///< not decodable
+        std::uint64_t unknown_qp = 0;
+        std::uint64_t wrong_state = 0;       ///< dropped silently: state takes no such packet
+        std::uint64_t failed_checks = 0;     ///< P_Key, Q_Key, source LID, service type
+        std::uint64_t accepted = 0;
+        std::uint64_t duplicates = 0;
+        std::uint64_t sequence_naks = 0;
+        std::uint64_t rnr_naks = 0;
+        std::uint64_t other_naks = 0;
+        std::uint64_t acks = 0;
+        std::uint64_t no_receive_wqe = 0;    ///< UD packets dropped for want of a receive WQE
+        std::uint64_t comm_est = 0;
+        std::uint64_t inferences_asked = 0;
+        std::uint64_t flushed = 0;
+    };
+    const counters_t& counters() const { return m_counters; }
+
+private:
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+    /// On the chip for every QP slot.
+    struct qp {
+        std::uint32_t qpn = 0;
+        ib::qp_state state = ib::qp_state::reset;
+        std::uint16_t producer = 0;     // of the receive queue
+        std::uint32_t active = none;    // entry of m_active
+        bool flushing = false;
+        bool error_asked = false;
+    };
+    /// Responder half of a QP while packets of it are in the engine.
+    struct active {
+        std::uint32_t qpn = 0;
+        std::uint32_t users = 0;
+        bool used = false;
+        bool here = false;
+        bool known = false;
+        bool dirty = false;
+        ib::qp_context context;
+    };
+    enum class action : std::uint8_t { undecided, drop, receive, acknowledge_only, negative };
+    struct slot {
+        ib::packet* packet = nullptr;
+        ib::decoded_packet d;
+        std::uint32_t active = none;
+        action what = action::undecided;
+        bool needs_wqe = false;
+        bool wqe_here = false;
+        bool first = false;
+        bool last = false;
+        std::uint8_t syndrome = 0;
+        std::uint32_t reply_psn = 0;
+        std::uint32_t msn = 0;
+        bool to_error = false;
+        std::uint16_t wqe_index = 0;
+        ib::receive_wqe wqe;
+    };
+
+    void take_state(const state_event& e);
+    void take_packet();
+    void take_context(const qpc_response& r);
+    bool decide();
+    bool decide(slot& s, active& a, qp& q);
+    bool decide_datagram(slot& s, active& a, qp& q);
+    void fetch_wqe(slot& s, const ib::qp_context& c, ib::responder_context& r);
+    std::uint8_t ack_syndrome(const qp& q, const ib::responder_context& r) const;
+    bool complete();
+    bool complete_receive(slot& s, active& a);
+    bool push_reply(const slot& s, const active& a);
+    void release(std::uint32_t active_index);
+    bool run_flush();
+    bool drain_queues();
+    void ask_error(qp& q);
+    qp& at(std::uint32_t qpn) { return m_qps[qpn & m_mask]; }
+
+    ib::packet_pool& m_pool;
+    std::vector<std::unique_ptr<out_port<ib::packet*>>> m_packet_o;
+    receive_engine_config m_config;
+    std::uint32_t m_mask = 0;
+    std::uint16_t m_lid = 0;
+    std::uint32_t m_data_vls = 1;
+    std::vector<qp> m_qps;
+    std::vector<active> m_active;
+    std::vector<slot> m_slots;       // ring in the order of arrival
+    std::size_t m_oldest = 0;
+    std::size_t m_count = 0;         // slots in use
+    std::size_t m_decided = 0;       // of these, the oldest that are decided
+    ring_queue<qpc_request> m_requests;
+    ring_queue<completion> m_completions;
+    ring_queue<event> m_events;
+    ring_queue<std::uint32_t> m_flush;  // QP slots whose receive queue is being flushed
+    enum class flush_step : std::uint8_t { context, fetch, complete, wait } m_flush_step = flush_step::context;
+    ib::qp_context m_flush_context;
+    ib::receive_wqe m_flush_wqe;
+    bool m_flush_known = false;
+    qpc_modify m_to_error;
+    qpc_modify m_infer;
+    observer* m_observer = nullptr;
+    counters_t m_counters;
+};
+
+}  // namespace hcasim
+
+#endif

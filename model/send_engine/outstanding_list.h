@@ -1,0 +1,86 @@
+#ifndef HCASIM_MODEL_SEND_ENGINE_OUTSTANDING_LIST_H
+#define HCASIM_MODEL_SEND_ENGINE_OUTSTANDING_LIST_H
+
+#include <cstdint>
+#include <vector>
+
+namespace hcasim {
+
+/// A send that has been begun and is not completed.
+struct outstanding_send {
+    std::uint64_t wr_id = 0;
+    std::uint32_t first_psn = 0;
+    std::uint32_t last_psn = 0;
+    std::uint32_t cqn = 0;
+    std::uint32_t length_bytes = 0;
+    std::uint16_t wqe_index = 0;
+    bool signaled = false;
+};
+
+/// FIFOs of outstanding sends, one per QP, in one shared memory of linked entries (as on the chip).
+class outstanding_list {
+public:
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+    struct fifo {
+        std::uint32_t head = none;
+        std::uint32_t tail = none;
+        std::uint32_t count = 0;
+        bool empty() const { return count == 0; }
+    };
+
+    void reset(std::uint32_t entries) {
+        m_entries.clear();
+        m_limit = entries;
+        m_free = none;
+        m_used = 0;
+    }
+    bool full() const { return m_used == m_limit; }
+
+    void push(fifo& f, const outstanding_send& send) {
+        std::uint32_t index = m_free;
+        if (index == none) {
+            index = static_cast<std::uint32_t>(m_entries.size());
+            m_entries.emplace_back();
+        } else {
+            m_free = m_entries[index].next;
+        }
+        m_entries[index].send = send;
+        m_entries[index].next = none;
+        if (f.count == 0) {
+            f.head = index;
+        } else {
+            m_entries[f.tail].next = index;
+        }
+        f.tail = index;
+        ++f.count;
+        ++m_used;
+    }
+    const outstanding_send& front(const fifo& f) const { return m_entries[f.head].send; }
+    void pop(fifo& f) {
+        const std::uint32_t index = f.head;
+        f.head = m_entries[index].next;
+        m_entries[index].next = m_free;
+        m_free = index;
+        --f.count;
+        --m_used;
+    }
+    void clear(fifo& f) {
+        while (!f.empty()) {
+            pop(f);
+        }
+    }
+
+private:
+    struct entry {
+        outstanding_send send;
+        std::uint32_t next = none;
+    };
+    std::vector<entry> m_entries;
+    std::uint32_t m_limit = 0;
+    std::uint32_t m_free = none;
+    std::uint32_t m_used = 0;
+};
+
+}  // namespace hcasim
+
+#endif
