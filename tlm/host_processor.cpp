@@ -24,10 +24,17 @@ void host_processor::reset(const sc_core::sc_time& interrupt_latency) {
 }
 
 void host_processor::mmio_write(std::uint64_t offset, std::uint64_t value, const sc_core::sc_time& delay) {
-    unsigned char data[sizeof value];
-    std::memcpy(data, &value, sizeof value);
-    tlm::tlm_generic_payload& p =
-        m_payloads.get(tlm::TLM_WRITE_COMMAND, m_bar_address + offset, data, sizeof data);
+    mmio_write_burst(offset, &value, 1, delay);
+}
+
+void host_processor::mmio_write_burst(std::uint64_t offset, const std::uint64_t* values, std::size_t count,
+                                      const sc_core::sc_time& delay) {
+    m_data.resize(count * sizeof *values);
+    std::memcpy(m_data.data(), values, m_data.size());
+    tlm::tlm_generic_payload& p = m_payloads.get(tlm::TLM_WRITE_COMMAND, m_bar_address + offset,
+                                                 m_data.data(), static_cast<unsigned>(m_data.size()));
+    // The register's own width: the address is the same for each word (IEEE 1666, 14.11).
+    p.set_streaming_width(sizeof *values);
     sc_core::sc_time annotated = delay;
     m_mmio_init_socket->b_transport(p, annotated);
     const bool ok = p.is_response_ok();
@@ -35,15 +42,6 @@ void host_processor::mmio_write(std::uint64_t offset, std::uint64_t value, const
     if (!ok) {
         throw std::out_of_range(std::string(name()) + ": no register at BAR offset " +
                                 std::to_string(offset));
-    }
-}
-
-void host_processor::mmio_write_burst(std::uint64_t offset, const std::uint64_t* values, std::size_t count,
-                                      const sc_core::sc_time& delay, const sc_core::sc_time& gap) {
-    sc_core::sc_time at = delay;
-    for (std::size_t i = 0; i < count; ++i) {
-        mmio_write(offset, values[i], at);
-        at += gap;
     }
 }
 

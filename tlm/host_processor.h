@@ -6,6 +6,7 @@
 #include <functional>
 #include <systemc>
 #include <tlm>
+#include <vector>
 
 #include "model/clock/clocked_module.h"
 #include "model/clock/interrupt_if.h"
@@ -38,10 +39,9 @@ public:
     /// the bus refuses the address.
     void mmio_write(std::uint64_t offset, std::uint64_t value, const sc_core::sc_time& delay);
 
-    /// `count` 8-byte writes to one register, `gap` apart, the first `delay` after sc_time_stamp(): a burst
-    /// of doorbells.
+    /// `count` 8-byte writes to one register, one after the other in one bus transfer: a burst of doorbells.
     void mmio_write_burst(std::uint64_t offset, const std::uint64_t* values, std::size_t count,
-                          const sc_core::sc_time& delay, const sc_core::sc_time& gap);
+                          const sc_core::sc_time& delay);
 
     void raise(unsigned vector, const sc_core::sc_time& delay) override;
 
@@ -66,6 +66,7 @@ private:
     tlm::tlm_initiator_socket<64> m_mmio_init_socket;
     backward m_backward;
     payload_pool m_payloads;
+    std::vector<unsigned char> m_data;  // of the transfer under way
     sc_core::sc_time m_interrupt_latency;
     std::function<void(unsigned)> m_handler;
     sc_core::sc_event m_interrupt_event;

@@ -1,5 +1,7 @@
 #include "tlm/pcie_bus.h"
 
+#include <algorithm>
+
 namespace hcasim {
 
 pcie_bus::pcie_bus(const sc_core::sc_module_name& name, std::uint64_t bar_address, std::uint64_t bar_bytes)
@@ -19,7 +21,8 @@ pcie_bus::pcie_bus(const sc_core::sc_module_name& name, std::uint64_t bar_addres
 }
 
 bool pcie_bus::in_bar(const tlm::tlm_generic_payload& p) const {
-    const std::uint64_t bytes = p.get_data_length();
+    // A burst to one register occupies no more addresses than the register.
+    const std::uint64_t bytes = std::min(p.get_data_length(), p.get_streaming_width());
     return p.get_address() >= m_bar_address && bytes <= m_bar_bytes &&
            p.get_address() - m_bar_address <= m_bar_bytes - bytes;
 }

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "testbenches/bench/host_layout.h"
+#include "testbenches/bench/host_software.h"
 
 namespace hcasim {
 
@@ -121,6 +122,72 @@ void scenario_config::describe(parameter_list& list) {
     cm.describe(list);
     host.describe(list);
     hca.describe(list);
+}
+
+namespace {
+
+// More per host than anyone has for one simulation.
+constexpr std::uint64_t memory_limit_bytes = std::uint64_t{4} << 30;
+
+void fail(const std::string& what) { throw scenario_error(what); }
+
+void validate_script(const scenario_config& s) {
+    if (s.workload != workload_kind::script) {
+        if (!s.steps.empty() || !s.script_connections.empty()) {
+            fail("step, connection: only workload = \"script\" has steps and connections");
+        }
+        return;
+    }
+    if (s.script_connections.empty() || s.steps.empty()) {
+        fail("workload = \"script\" needs at least one [[connection]] and one [[step]]");
+    }
+    for (const script_connection& c : s.script_connections) {
+        if (c.active_host >= s.hosts || c.passive_host >= s.hosts) {
+            fail("connection: a host that is not there; topology.hosts = " + std::to_string(s.hosts));
+        }
+        if (c.active_host == c.passive_host) {
+            fail("connection: active_host and passive_host are the same host");
+        }
+    }
+    for (const script_step& step : s.steps) {
+        if (step.connection >= s.script_connections.size()) {
+            fail("step: connection = " + std::to_string(step.connection) + " is not there");
+        }
+        if (step.host.size() != 1 || step.host[0] < 'a' ||
+            static_cast<std::uint32_t>(step.host[0] - 'a') >= s.hosts) {
+            fail("step: host = \"" + step.host +
+                 "\" is not there; topology.hosts = " + std::to_string(s.hosts));
+        }
+    }
+}
+
+}  // namespace
+
+void validate(const scenario_config& s) {
+    validate_script(s);
+    if (s.open_on == 0) {
+        fail("gate.open_on is empty: no send of a passive side could ever leave");
+    }
+    if (s.policy != gate_policy::hardware && s.open_on == open_on_packet) {
+        fail(
+            "gate.policy and gate.open_on: a packet opens only the gate of policy \"hardware\"; add \"rtu\" "
+            "or \"comm_est\"");
+    }
+    if (s.open_on == open_on_packet && !s.hca.command_unit.rts_preload) {
+        fail("gate.open_on and command_unit.rts_preload: without the preload no packet can open a gate");
+    }
+    // Slots 0 and 1 are the management QPs'.
+    if (s.workload != workload_kind::script && s.connections + first_data_qpn > s.hca.qps) {
+        fail("topology.connections and hca.qps: " + std::to_string(s.connections) + " connections need " +
+             std::to_string(s.connections + first_data_qpn) + " QP slots, there are " +
+             std::to_string(s.hca.qps));
+    }
+    for (std::uint32_t h = 0; h < s.hosts; ++h) {
+        if (host_software::memory_bytes(s, h) > memory_limit_bytes) {
+            fail("topology.connections, traffic.queue_depth and traffic.message_bytes: host " +
+                 std::to_string(h) + " would need more than 4 GiB");
+        }
+    }
 }
 
 }  // namespace hcasim

@@ -23,13 +23,16 @@ void task_queue::run(task_context context, cycle_t cost, task t) {
     m_tasks.push({*core, m_number++, std::move(t)});
 }
 
-void task_queue::run_due(cycle_t now) {
+bool task_queue::run_due(cycle_t now) {
     m_now = now;
+    bool any = false;
     while (!m_tasks.empty() && m_tasks.top().cycle <= now) {
         task t = m_tasks.top().t;
         m_tasks.pop();
         t();
+        any = true;
     }
+    return any;
 }
 
 }  // namespace hcasim

@@ -37,8 +37,8 @@ public:
     /// The cycle of the next task; `never` when there is none.
     cycle_t next() const { return m_tasks.empty() ? never : m_tasks.top().cycle; }
 
-    /// Runs what is due up to and including `now`.
-    void run_due(cycle_t now);
+    /// Runs what is due up to and including `now`; true when there was something.
+    bool run_due(cycle_t now);
 
 private:
     struct entry {

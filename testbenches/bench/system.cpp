@@ -1,0 +1,214 @@
+#include "testbenches/bench/system.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <string>
+
+#include "model/clock/cycle_time.h"
+#include "testbenches/bench/host_layout.h"
+
+namespace hcasim {
+
+namespace {
+
+// Packets that a link holds beside those in flight. The receiving port takes each at once.
+constexpr std::uint32_t link_depth = 16;
+
+sc_core::sc_time period_of(std::uint64_t clock_mhz) {
+    return sc_core::sc_time(static_cast<double>(1000000 / clock_mhz), sc_core::SC_PS);
+}
+
+sc_core::sc_time nanoseconds(std::uint64_t ns) {
+    return sc_core::sc_time(static_cast<double>(ns), sc_core::SC_NS);
+}
+
+}  // namespace
+
+struct system::host_node {
+    host_node(const std::string& prefix, clock_domain& domain, ib::packet_pool& packets, std::uint32_t host,
+              std::uint64_t order_seed, run_director& director)
+        : memory((prefix + "_memory").c_str()),
+          bus((prefix + "_bus").c_str(), bar_address, ib::bar_bytes),
+          processor((prefix + "_processor").c_str(), domain, bar_address),
+          adapter((prefix + "_hca").c_str(), domain, packets, order_seed),
+          software((prefix + "_software").c_str(), domain, host, memory, processor, arrivals, director) {
+        processor.mmio_init_socket().bind(bus.host_targ_socket());
+        bus.mmio_init_socket().bind(adapter.mmio_targ_socket());
+        adapter.dma_init_socket().bind(bus.dma_targ_socket());
+        bus.memory_init_socket().bind(memory.targ_socket());
+        adapter.interrupt_o.bind(processor);
+    }
+
+    host_memory memory;
+    pcie_bus bus;
+    host_processor processor;
+    hca adapter;
+    arrival_tap arrivals;
+    host_software software;
+};
+
+system::system(const sc_core::sc_module_name& name, std::uint32_t hosts, std::uint64_t clock_mhz,
+               std::uint64_t order_seed)
+    : sc_core::sc_module(name),
+      m_hosts(hosts),
+      m_order_seed(order_seed),
+      m_domain("domain", period_of(clock_mhz)),
+      m_recorder(hosts),
+      m_director(m_domain, m_recorder) {
+    for (std::uint32_t h = 0; h < hosts; ++h) {
+        m_nodes.push_back(std::make_unique<host_node>("host" + std::to_string(h), m_domain, m_packets, h,
+                                                      order_seed, m_director));
+    }
+    if (hosts == 2) {
+        bind_cable();
+    } else {
+        bind_switch();
+    }
+}
+
+system::~system() = default;
+
+void system::bind_cable() {
+    for (std::uint32_t h = 0; h < 2; ++h) {
+        const std::string name = "cable_from_host" + std::to_string(h);
+        m_links.push_back(std::make_unique<channel<ib::packet*>>(name.c_str(), m_domain));
+        m_nodes[h]->adapter.link_o.bind(*m_links[h]);
+        m_nodes[1 - h]->adapter.link_i.bind(*m_links[h]);
+    }
+}
+
+void system::bind_switch() {
+    m_switch = std::make_unique<fabric_switch>("fabric", m_domain, m_packets, m_hosts);
+    for (std::uint32_t h = 0; h < m_hosts; ++h) {
+        const std::string up = "cable_from_host" + std::to_string(h);
+        const std::string down = "cable_to_host" + std::to_string(h);
+        m_links.push_back(std::make_unique<channel<ib::packet*>>(up.c_str(), m_domain));
+        m_nodes[h]->adapter.link_o.bind(*m_links.back());
+        m_switch->link_i(h).bind(*m_links.back());
+        m_links.push_back(std::make_unique<channel<ib::packet*>>(down.c_str(), m_domain));
+        m_switch->link_o(h).bind(*m_links.back());
+        m_nodes[h]->adapter.link_i.bind(*m_links.back());
+    }
+}
+
+hca_config system::config_of(const scenario_config& scenario, std::uint32_t host) const {
+    hca_config c = scenario.hca;
+    c.timer_shift = scenario.timer_shift;
+    c.lid = static_cast<std::uint16_t>(host + 1);
+    c.seed = scenario.seed * max_hosts + host;
+    c.receive_engine.infer_rts =
+        scenario.policy == gate_policy::hardware && (scenario.open_on & open_on_packet) != 0;
+    // Host software is of the same clock domain: no access of the HCA notifies an event.
+    c.host_interface.target_may_notify = false;
+    if (host != 0) {
+        fault_config& first = c.link.faults[static_cast<std::size_t>(packet_class::cm_rtu)];
+        first.loss = std::max(first.loss, scenario.cm.rtu_loss);
+        if (scenario.cm.rtu_late > first.delay) {
+            first.delay = scenario.cm.rtu_late;
+            first.delay_ns = scenario.cm.rtu_late_ns;
+        }
+        fault_config& again = c.link.faults[static_cast<std::size_t>(packet_class::cm_rtu_again)];
+        again.loss = std::max(again.loss, scenario.cm.rtu_repeat_loss);
+    }
+    return c;
+}
+
+run_result system::run(const scenario_config& scenario, const run_options& options) {
+    const auto begin = std::chrono::steady_clock::now();
+    m_domain.set_run_ahead(true);
+    m_domain.set_horizon(never);
+    m_domain.cycles().set_order_seed(m_order_seed);
+    m_domain.reset(options.engine);
+    m_packets.reclaim();
+    m_recorder.set_wave(options.wave);
+    m_recorder.set_tap(options.tap_packets);
+    m_recorder.reset(scenario);
+    m_director.reset(scenario.hosts, scenario.connections, [this](cycle_t cycle) {
+        for (const auto& node : m_nodes) {
+            node->software.start(cycle);
+        }
+    });
+    if (scenario.workload != workload_kind::script) {
+        m_protocol = make_protocol(scenario.workload, scenario.message_bytes);
+    }
+    const host_config& host = scenario.host;
+    std::vector<std::uint16_t> lids;
+    for (std::uint32_t h = 0; h < m_hosts; ++h) {
+        host_node& node = *m_nodes[h];
+        const hca_config config = config_of(scenario, h);
+        lids.push_back(config.lid);
+        node.memory.reset(host_software::memory_bytes(scenario, h), nanoseconds(host.dma_read_ns),
+                          nanoseconds(host.dma_write_ns));
+        node.bus.reset(nanoseconds(host.mmio_write_ns));
+        // The interrupt message is a write too: it does not pass the event that it announces.
+        node.processor.reset(nanoseconds(std::max(host.interrupt_ns, host.dma_write_ns)));
+        node.arrivals.reset(m_recorder.of_host(h));
+        node.adapter.set_observer(&node.arrivals);
+        node.adapter.reset(config);
+        node.software.reset(scenario, m_protocol.get());
+    }
+    channel_config link;
+    link.depth = link_depth;
+    link.latency_cycles = static_cast<std::uint32_t>(
+        std::max<std::uint64_t>(1, ns_to_cycles(scenario.hca.link.propagation_ns, scenario.hca.clock_mhz)));
+    for (const auto& l : m_links) {
+        l->reset(link);
+    }
+    if (m_switch != nullptr) {
+        m_switch->reset(config_of(scenario, 0), lids);
+    }
+    m_domain.set_horizon(scenario.max_cycles == 0 ? never : scenario.max_cycles);
+    sc_core::sc_start();
+
+    const bool idle = !m_domain.cycles().stopped() && scenario.max_cycles == 0;
+    run_result result = m_recorder.finish(m_domain.now(), counters(), idle);
+    const message_ledger& ledger = m_director.ledger();
+    if (ledger.wrong() != 0 || !m_director.faults().empty()) {
+        result.invariants_violated += ledger.wrong() + (m_director.faults().empty() ? 0 : 1);
+        if (result.violation.empty()) {
+            result.violation = m_director.faults().empty() ? ledger.violation() : m_director.faults();
+        }
+    }
+    result.host_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return result;
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> system::counters() const {
+    std::map<std::string, std::uint64_t> sum;
+    for (const auto& node : m_nodes) {
+        for (const auto& [counter, value] : node->adapter.counters()) {
+            sum[counter] += value;
+        }
+        for (const auto& [counter, value] : node->software.counters()) {
+            sum[counter] += value;
+        }
+    }
+    return {sum.begin(), sum.end()};
+}
+
+run_result run_scenario(const scenario_config& scenario, const run_options& options) {
+    validate(scenario);
+    // SystemC elaborates a hierarchy once. Another number of hosts, another clock or another order is another
+    // hierarchy, in a fresh context.
+    static system* current = nullptr;
+    static std::uint32_t hosts = 0;
+    static std::uint64_t clock_mhz = 0;
+    static std::uint64_t order_seed = 0;
+    if (current == nullptr || hosts != scenario.hosts || clock_mhz != scenario.hca.clock_mhz ||
+        order_seed != options.order_seed) {
+        if (current != nullptr) {
+            delete current;
+            current = nullptr;
+            sc_core::sc_get_curr_simcontext()->reset();
+        }
+        hosts = scenario.hosts;
+        clock_mhz = scenario.hca.clock_mhz;
+        order_seed = options.order_seed;
+        current = new system("system", hosts, clock_mhz, order_seed);
+        sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    }
+    return current->run(scenario, options);
+}
+
+}  // namespace hcasim
