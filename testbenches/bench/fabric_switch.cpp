@@ -65,6 +65,7 @@ public:
             }
             p = packet_i[from]->pop();
             p->has_wqe = false;  // stamps are taken at the sender's port
+            p->late = false;     // on this link it comes in its turn
             out.push(p);
             moved = true;
         }
