@@ -110,11 +110,18 @@ struct recorder::run_state {
         }
     }
 
-    void emit(const std::string& signal, std::uint32_t width, std::uint64_t value, std::uint64_t cycle) {
-        if (!signal.empty() && wave) {
+    void emit(wave_signal& signal, std::uint32_t width, std::uint64_t value, std::uint64_t cycle) {
+        if (!signal.name.empty() && signal.value != value && wave) {
+            signal.value = value;
             wave_cycle = std::max(wave_cycle, cycle);
-            wave(wave_cycle, signal, width, value);
+            wave(wave_cycle, signal.name, width, value);
         }
+    }
+    // The first value, which counts as a change.
+    void draw(wave_signal& signal, const std::string& name, std::uint32_t width, std::uint64_t value,
+              std::uint64_t cycle) {
+        signal = {name, ~value};
+        emit(signal, width, value, cycle);
     }
 
     void change_state(tracked_qp& q, ib::qp_state from, ib::qp_state to, ib::gate_opener opener,
@@ -133,6 +140,7 @@ struct recorder::run_state {
     void packet(std::uint32_t host, const std::uint8_t* bytes, std::uint32_t size_bytes, std::uint32_t qpn,
                 std::uint64_t cycle);
     void communication_established(tracked_qp& q, std::uint64_t cycle);
+    void doorbell(tracked_qp& q, std::uint16_t producer, std::uint64_t cycle);
     void check_at_end(tracked_qp& q, std::uint64_t cycle, bool idle);
 };
 
@@ -224,6 +232,7 @@ public:
     void doorbell_merged(std::uint32_t qpn, std::uint16_t before, std::uint16_t offered, std::uint16_t after,
                          std::uint64_t cycle) override {
         ++m_state.checks[doorbell_monotone];
+        m_state.doorbell(m_state.qp(m_host, qpn), offered, cycle);
         const std::uint16_t newer = ib::index_distance(offered, before) > 0 ? offered : before;
         if (after != newer) {
             m_state.violate(doorbell_monotone, m_state.qp(m_host, qpn), cycle, "doorbell_unit",
@@ -249,8 +258,8 @@ void recorder::run_state::begin_life(tracked_qp& q, std::uint64_t cycle) {
         }
         close(q, w);
     }
-    q.first = q.last = q.next_on_wire = q.next_whole = q.next_end = q.announced = q.granted = 0;
-    q.latest_regrant = ~std::uint64_t{0};
+    q.first = q.last = q.next_on_wire = q.next_whole = q.next_end = q.announced = q.granted = q.rung = 0;
+    q.latest_regrant = no_wqe;
     q.next_end_index = 0;
     q.has_ended = false;
     q.flush_seen = q.failure_seen = q.late_opener_seen = false;
@@ -380,6 +389,18 @@ void recorder::run_state::grant(tracked_qp& q, send_slot& w, std::uint64_t numbe
     }
     q.granted = number + 1;
     emit(q.wave_pending, 1, q.granted < q.announced ? 1 : 0, cycle);
+}
+
+// A doorbell announces every WQE before its producer index; the first that does is the one that counts.
+void recorder::run_state::doorbell(tracked_qp& q, std::uint16_t producer, std::uint64_t cycle) {
+    if (!q.posts_known) {
+        return;
+    }
+    const std::int64_t end = q.number_of(producer);
+    q.rung = std::max(q.rung, q.first);
+    while (static_cast<std::int64_t>(q.rung) < end && q.rung < q.last) {
+        q.slot(q.rung++).stamps.stamp(stage::doorbell, cycle);
+    }
 }
 
 void recorder::run_state::stamp(tracked_qp& q, std::uint16_t index, stage s, std::uint64_t cycle) {
@@ -819,12 +840,9 @@ void recorder::data_qp(std::uint32_t host, std::uint32_t qpn, bool passive) {
     if (s.wave && s.waved_qps < wave_qps) {
         ++s.waved_qps;
         const std::string prefix = "host" + std::to_string(host) + ".qp_" + hex(qpn, 6);
-        q.wave_state = prefix + ".state";
-        q.wave_gate = prefix + ".gate_open";
-        q.wave_pending = prefix + ".pending";
-        s.emit(q.wave_state, 3, static_cast<std::uint64_t>(q.state), q.state_cycle);
-        s.emit(q.wave_gate, 1, q.gate_open ? 1 : 0, q.state_cycle);
-        s.emit(q.wave_pending, 1, 0, q.state_cycle);
+        s.draw(q.wave_state, prefix + ".state", 3, static_cast<std::uint64_t>(q.state), q.state_cycle);
+        s.draw(q.wave_gate, prefix + ".gate_open", 1, q.gate_open ? 1 : 0, q.state_cycle);
+        s.draw(q.wave_pending, prefix + ".pending", 1, 0, q.state_cycle);
     }
 }
 
@@ -948,7 +966,9 @@ run_result recorder::finish(std::uint64_t cycles,
     for (unsigned rule = 1; rule < invariant_count; ++rule) {
         r.invariants_checked += s.checks[rule] != 0 ? 1 : 0;
     }
-    return std::move(r);
+    run_result finished = std::move(r);
+    r.violation = finished.violation;  // violation() still answers
+    return finished;
 }
 
 }  // namespace hcasim

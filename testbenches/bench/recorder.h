@@ -29,8 +29,8 @@ namespace hcasim {
 ///
 /// The invariants, by the numbers that a violation names:
 ///  1. No request starts on the wire of a QP that is not in RTS or SQD, except those that were made before it
-///     went from there to ERR, SQE or RESET and still stood in the queue of their VL. From INIT and RTR
-///     nothing leaves.
+///     went from there to ERR, SQE or RESET and still stood in the queue of their VL. From RTR on nothing of
+///     an earlier life leaves.
 ///  2. No response starts on the wire of a QP in RESET, INIT or ERR, except as many as fit between receive
 ///     engine and wire when the QP goes there. No request is accepted before RTR.
 ///  3. COMM_EST comes at most once in a stay in RTR, and only for a request that was there before its end.

@@ -18,6 +18,12 @@
 
 namespace hcasim {
 
+/// A signal of a waveform and its present value; without a name it is not drawn.
+struct wave_signal {
+    std::string name;
+    std::uint64_t value = 0;
+};
+
 /// A send WQE from its post until its CQE is visible.
 struct send_slot {
     wqe_record record;  // its cycles are filled in when it is closed
@@ -28,6 +34,8 @@ struct send_slot {
     bool has_last_psn = false;
     bool waited_in_software = false;
 };
+
+constexpr std::uint64_t no_wqe = ~std::uint64_t{1};  // not a number of a WQE, nor is the next
 
 /// What the recorder knows of a QP.
 struct tracked_qp {
@@ -72,15 +80,16 @@ struct tracked_qp {
     std::uint64_t next_on_wire = 0;  // first WQE whose `wire` stamp is still to come
     std::uint64_t next_whole = 0;    // first WQE whose last packet is still to come
     std::uint64_t next_end = 0;      // oldest WQE that has not ended
-    std::uint64_t latest_regrant = ~std::uint64_t{0};
+    std::uint64_t latest_regrant = no_wqe;
     std::uint64_t announced = 0;
+    std::uint64_t rung = 0;  // first WQE that no doorbell has announced to the doorbell unit
     std::uint64_t granted = 0;
     bool whole_known = true;  // `next_whole` is right
     std::uint64_t latest_end_cycle = 0;
     std::uint16_t next_end_index = 0;  // posts not known
     bool has_ended = false;
 
-    std::string wave_state, wave_gate, wave_pending;  // empty: no signals
+    wave_signal wave_state, wave_gate, wave_pending;
 
     send_slot& slot(std::uint64_t number) { return ring[number & (ring.size() - 1)]; }
     // Number of the WQE with this index, within half the index ring of the oldest one; `last` or more when it
