@@ -66,6 +66,10 @@ private:
         std::uint32_t passed = 0;  // bit per stage that was stamped in this pass
 
         bool has(stage s) const { return (passed >> index(s) & 1u) != 0; }
+        // The whole message has left by `limit`.
+        bool has_left(std::uint64_t limit) const {
+            return has(stage::wire) && has(stage::sent) && is_whole(overlaid(), limit);
+        }
         // Stamps of the pass before stay where this one has none of its own, but time does not run backwards:
         // such a stage took no time.
         cycles overlaid() const {
@@ -116,8 +120,8 @@ private:
         if (m_repeat == nullptr || m_repeat->has(s)) {
             if (m_repeat == nullptr) {
                 m_repeat = std::make_unique<pass>();
-            } else if (const cycles latest = m_repeat->overlaid(); is_whole(latest, cycle)) {
-                m_cycle = latest;
+            } else if (m_repeat->has_left(cycle)) {
+                m_cycle = m_repeat->overlaid();
             }
             m_repeat->cycle = m_cycle;
             m_repeat->passed = 0;
@@ -127,17 +131,17 @@ private:
     }
 
     void settle(std::uint64_t acked) {
-        cycles latest = m_repeat != nullptr ? m_repeat->overlaid() : m_cycle;
-        m_repeat.reset();
-        if (is_whole(latest, acked)) {
-            m_cycle = latest;
+        if (m_repeat != nullptr && m_repeat->has_left(acked)) {
+            m_cycle = m_repeat->overlaid();
         } else if (!is_whole(m_cycle, acked)) {
             // Packets of several passes together made the message whole: their stamps are put in order.
+            cycles latest = m_repeat != nullptr ? m_repeat->overlaid() : m_cycle;
             for (unsigned s = index(stage::grant); s <= index(stage::sent); ++s) {
                 latest[s] = std::min(std::max(latest[s], latest[s - 1]), acked);
             }
             m_cycle = latest;
         }
+        m_repeat.reset();
     }
 
     cycles m_cycle{};
