@@ -136,6 +136,10 @@ void host_software::reset(const scenario_config& scenario, const protocol* upper
     cm.agent_number = m_host + 1;
     cm.first_comm_id = (m_host + 1) << 24 | 1;
     m_cm.reset(cm);
+    for (std::uint32_t i = 0; i < connections_of(scenario, m_host); ++i) {
+        // Here and not in a tick, so that the recorder hears of all queue pairs in the order of hosts.
+        m_director.record().data_qp(m_host, first_data_qpn + i, m_host == 0);
+    }
     if (m_host < scenario.hosts) {
         m_tasks.after(first_cycle, [this] { set_up(); });
         domain().wake_at(*this, first_cycle);
@@ -251,7 +255,6 @@ void host_software::set_up_connection(connection& c) {
         });
     });
     m_by_qpn[request.qpn] = &c;
-    m_director.record().data_qp(m_host, request.qpn, !c.active);
 
     const std::uint32_t commands = commands_of(*m_scenario, *m_protocol);
     const bool answers = !m_protocol->answer(m_protocol->command(c.index, 0)).empty();

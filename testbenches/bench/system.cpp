@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 #include <string>
+#include <tuple>
 
 #include "model/clock/cycle_time.h"
 #include "testbenches/bench/host_layout.h"
@@ -170,6 +171,13 @@ run_result system::run(const scenario_config& scenario, const run_options& optio
             result.violation = m_director.faults().empty() ? ledger.violation() : m_director.faults();
         }
     }
+    // The order of what different hosts do in one cycle is no result.
+    std::stable_sort(result.packets.begin(), result.packets.end(), [](const tapped_packet& a, const tapped_packet& b) {
+        return std::tie(a.first_byte_cycle, a.host) < std::tie(b.first_byte_cycle, b.host);
+    });
+    std::stable_sort(result.wqes.begin(), result.wqes.end(), [](const wqe_record& a, const wqe_record& b) {
+        return std::tie(a.host, a.qpn) < std::tie(b.host, b.qpn);
+    });
     result.host_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return result;
 }
