@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 
@@ -38,21 +39,21 @@ private:
         fmt::format_to(std::back_inserter(m_text), format, std::forward<Arguments>(arguments)...);
     }
 
-    // A paragraph, broken between words.
-    void paragraph(const std::string& words, const std::string& indent = "") {
-        std::size_t column = 0;
+    // A paragraph behind a label, broken between words; further lines begin below its first word.
+    void paragraph(const std::string& words, const std::string& label = "") {
+        m_text += label;
+        std::size_t column = label.size();
         for (std::size_t begin = 0; begin < words.size();) {
             const std::size_t end = std::min(words.find(' ', begin), words.size());
-            const std::string word = words.substr(begin, end - begin);
-            if (column != 0 && column + 1 + word.size() > text_width) {
-                m_text += "\n" + indent;
-                column = indent.size();
-            } else if (column != 0) {
+            if (begin != 0 && column + 1 + (end - begin) > text_width) {
+                m_text += "\n" + std::string(label.size(), ' ');
+                column = label.size();
+            } else if (begin != 0) {
                 m_text += ' ';
                 ++column;
             }
-            m_text += word;
-            column += word.size();
+            m_text += words.substr(begin, end - begin);
+            column += end - begin;
             begin = end + 1;
         }
         m_text += '\n';
@@ -67,50 +68,127 @@ private:
         return fmt::format("{} {}", grouped(count), count == 1 ? one : many);
     }
 
-    std::uint64_t passive_qps() const {
-        return static_cast<std::uint64_t>(std::count_if(m_result.qps.begin(), m_result.qps.end(),
-                                                        [](const qp_record& qp) { return qp.passive; }));
+    std::uint64_t counter(const std::string& name) const {
+        for (const auto& [key, value] : m_result.counters) {
+            if (key == name) {
+                return value;
+            }
+        }
+        return 0;
     }
 
     void title() {
-        add("{}: {}, seed {}, clock {} MHz (1 cycle = {}), configuration {}\n\n",
-            printable(m_result.scenario, text_width), plural(passive_qps(), "connection", "connections"),
-            m_result.seed, m_result.clock_mhz, time(1), m_hash);
+        const auto passive = std::count_if(m_result.qps.begin(), m_result.qps.end(),
+                                           [](const qp_record& qp) { return qp.passive; });
+        const link_config& link = m_scenario.hca.link;
+        add("{}: {} hosts, {}, {}, clock {} MHz (1 cycle = {}), seed {}, configuration {}\n\n",
+            printable(m_result.scenario, text_width), m_scenario.hosts,
+            plural(static_cast<std::uint64_t>(passive), "connection", "connections"),
+            describe_link(link.speed, link.width), m_result.clock_mhz, time(1), m_result.seed, m_hash);
     }
 
     void gate_in_words() {
-        const auto& gate = m_result.gate;
-        std::string words;
-        const std::string open_on = fmt::format("{}", fmt::join(m_result.gate_open_on, " or "));
         switch (m_scenario.policy) {
             case gate_policy::hardware:
-                words = fmt::format("The HCA holds early sends behind its gate, which opens on {}.", open_on);
+                paragraph(
+                    fmt::format("A send posted before its QP is in RTS waits behind the gate of the HCA, "
+                                "which opens on {}.",
+                                open_on_in_words()));
                 break;
             case gate_policy::software:
-                words = "Software holds early sends in a queue above the send queue until the QP is in RTS.";
+                paragraph(
+                    fmt::format("A send that is ready before its QP is in RTS waits in a software queue "
+                                "above the send queue. "
+                                "Every post pays {} ns for that queue, waiting or not.",
+                                grouped(m_scenario.host.software_queue_post_ns)));
                 break;
             case gate_policy::reject:
-                words = "Early posts are refused, and the application tries again.";
+                paragraph(
+                    fmt::format("A post before its QP is in RTS is refused, and the application tries again "
+                                "after {} ns: {} refused.",
+                                grouped(m_scenario.host.poll_retry_ns),
+                                plural(m_result.gate.rejected_posts, "post was", "posts were")));
                 break;
         }
-        words += fmt::format(" Of {} ", plural(m_result.messages.posted, "send", "sends"));
+        paragraph(waits_in_words());
+        const std::string loss = loss_in_words();
+        if (!loss.empty()) {
+            paragraph(loss);
+        }
+    }
+
+    std::string open_on_in_words() const {
+        std::vector<std::string> words;
+        for (const std::string& name : m_result.gate_open_on) {
+            words.push_back(name == "rtu" ? "the RTU (software answers it with modify_qp)"
+                            : name == "packet"
+                                ? "the first request packet (the HCA sees to it itself)"
+                                : "the event Communication Established (software answers it with modify_qp)");
+        }
+        return fmt::format("{}", fmt::join(words, " or on "));
+    }
+
+    std::string waits_in_words() const {
+        const auto& gate = m_result.gate;
+        std::string words = fmt::format("Of {} ", plural(m_result.messages.posted, "send", "sends"));
         if (gate.waited == 0) {
-            words += "none waited.";
+            words += "none waited: every gate was open before there was something to send.";
+        } else if (gate.waited == 1) {
+            words += fmt::format("1 waited, for {}.", cycles_and_time(gate.wait_cycles.max()));
         } else {
-            words += fmt::format("{} waited: half of them up to {}, 99 % up to {}, the longest {}.",
-                                 grouped(gate.waited), cycles_and_time(gate.wait_cycles.percentile(500)),
+            words += fmt::format("{} waited: p50 {}, p99 {}, max {}.", grouped(gate.waited),
+                                 cycles_and_time(gate.wait_cycles.percentile(500)),
                                  cycles_and_time(gate.wait_cycles.percentile(990)),
                                  cycles_and_time(gate.wait_cycles.max()));
         }
-        if (m_scenario.policy == gate_policy::reject) {
-            words += fmt::format(" {} refused.", plural(gate.rejected_posts, "post was", "posts were"));
+        std::string opened;
+        for (unsigned i = 0; i < ib::gate_opener_count; ++i) {
+            const auto opener = static_cast<ib::gate_opener>(i);
+            const auto count =
+                std::count_if(m_result.qps.begin(), m_result.qps.end(),
+                              [&](const qp_record& qp) { return qp.passive && qp.opened_by == opener; });
+            if (count != 0) {
+                opened += fmt::format(
+                    "{}{} {}", opened.empty() ? "" : ", ", grouped(static_cast<std::uint64_t>(count)),
+                    opener == ib::gate_opener::none ? "never" : "by " + opener_name(opener));
+            }
         }
-        paragraph(words);
+        return words + (opened.empty() ? "" : fmt::format(" Gates opened: {}.", opened));
+    }
+
+    // What became of the RTUs, and whether anybody had to wait for the timer that repairs a lost one.
+    std::string loss_in_words() const {
+        const std::uint64_t sent = counter("cm.rtu_sent") + counter("cm.rtu_resent");
+        const std::uint64_t arrived =
+            counter("cm.rtu_received") + counter("cm.rtu_duplicate") + counter("cm.rtu_late");
+        if (arrived >= sent) {
+            return {};
+        }
+        const std::uint64_t timer_cycles = rep_timer_cycles();
+        std::uint64_t for_the_timer = 0;
+        for (const wqe_record& w : m_result.wqes) {
+            for_the_timer += w.waited_for != ib::gate_opener::none && wait_of(w) >= timer_cycles ? 1 : 0;
+        }
+        const std::string timer = fmt::format("the REP timer of {}", cycles_and_time(timer_cycles));
+        std::string words =
+            fmt::format("{} of {} did not arrive.", grouped(sent - arrived), plural(sent, "RTU", "RTUs"));
+        if (for_the_timer != 0) {
+            return words + fmt::format(" {} waited until {} had brought the RTU again.",
+                                       plural(for_the_timer, "send", "sends"), timer);
+        }
+        return words + fmt::format(" No send waited for {}, which brings a lost RTU again.", timer);
+    }
+
+    // CM response timeout of the peer, 4.096 us * 2^n, after which the passive side sends its REP again.
+    std::uint64_t rep_timer_cycles() const {
+        const std::uint64_t ns =
+            std::uint64_t{4096} << m_scenario.cm.response_timeout >> m_scenario.timer_shift;
+        return ns * m_result.clock_mhz / 1000;
     }
 
     void table_head(const char* what) {
         add("\n{:<28} {:>8} {:>14} {:>14} {:>14} {:>14} {:>12} {:>12}\n", what, "count", "mean", "p50", "p99",
-            "max", "p50", "max");
+            "max", "p50 time", "max time");
     }
     void table_row(const std::string& label, const distribution& d) {
         if (d.count() == 0) {
@@ -138,21 +216,12 @@ private:
                 waits[w.waited_for].add(wait_of(w));
             }
         }
-        std::map<ib::gate_opener, std::uint64_t> opened;
-        for (const qp_record& qp : m_result.qps) {
-            opened[qp.opened_by] += qp.passive ? 1 : 0;
+        if (waits.empty()) {
+            return;
         }
-        table_head("sends that waited");
-        for (unsigned i = 1; i < ib::gate_opener_count; ++i) {
-            const auto opener = static_cast<ib::gate_opener>(i);
-            if (opened[opener] != 0 || waits[opener].count() != 0) {
-                table_row(fmt::format("{} ({} opened)", opener_name(opener),
-                                      plural(opened[opener], "gate", "gates")),
-                          waits[opener]);
-            }
-        }
-        if (opened[ib::gate_opener::none] != 0) {
-            add("  {} never opened\n", plural(opened[ib::gate_opener::none], "gate", "gates"));
+        table_head("cycles waited, until");
+        for (const auto& [opener, wait] : waits) {
+            table_row(opener_name(opener), wait);
         }
     }
 
@@ -162,6 +231,7 @@ private:
             return;
         }
         const std::uint64_t ideal = gate.answer_ideal_cycles.percentile(500);
+        const bool has_ideal = gate.answer_ideal_cycles.count() != 0;
         distribution late;
         for (const wqe_record& w : m_result.wqes) {
             const std::uint64_t wire = w.cycle[static_cast<std::size_t>(stage::wire)];
@@ -169,66 +239,101 @@ private:
                 continue;
             }
             const std::uint64_t took = wire - w.command_arrived_cycle;
-            late.add(gate.answer_ideal_cycles.count() == 0 ? wait_of(w) : (took > ideal ? took - ideal : 0));
+            late.add(!has_ideal ? wait_of(w) : took > ideal ? took - ideal : 0);
         }
-        table_head("command in to answer out");
-        table_row("gate open: the ideal", gate.answer_ideal_cycles);
-        table_row("waited for the gate", gate.answer_waited_cycles);
-        table_row("  later than the ideal by", late);
+        table_head("cycles, command to answer");
+        if (has_ideal) {
+            table_row("gate was open: the ideal", gate.answer_ideal_cycles);
+        }
+        if (gate.answer_waited_cycles.count() != 0) {
+            table_row("waited", gate.answer_waited_cycles);
+        }
+        if (late.count() != 0) {
+            paragraph(
+                fmt::format("Because they waited, {} left the wire later than the ideal: p50 {}, max {}.",
+                            plural(late.count(), "answer", "answers"), cycles_and_time(late.percentile(500)),
+                            cycles_and_time(late.max())));
+        } else {
+            add("No answer left the wire later than the ideal because of the gate.\n");
+        }
     }
 
     void latency() {
         const distribution& d = m_result.latency_cycles;
-        add("\n{:<28} {:>8} {:>10} {:>12} {:>10} {:>10} {:>10} {:>10} {:>12}\n",
+        add("\n{:<28} {:>8} {:>10} {:>14} {:>10} {:>10} {:>14} {:>14} {:>14}\n",
             "message ready to completion", "count", "min", "mean", "p50", "p90", "p99", "p99.9", "max");
-        add("  {:<26} {:>8} {:>10} {:>12} {:>10} {:>10} {:>10} {:>10} {:>12}\n", "cycles", grouped(d.count()),
+        add("  {:<26} {:>8} {:>10} {:>14} {:>10} {:>10} {:>14} {:>14} {:>14}\n", "cycles", grouped(d.count()),
             grouped(d.min()), grouped((d.mean_milli() + 500) / 1000), grouped(d.percentile(500)),
             grouped(d.percentile(900)), grouped(d.percentile(990)), grouped(d.percentile(999)),
             grouped(d.max()));
-        add("  {:<26} {:>8} {:>10} {:>12} {:>10} {:>10} {:>10} {:>10} {:>12}\n", "time", "", time(d.min()),
+        add("  {:<26} {:>8} {:>10} {:>14} {:>10} {:>10} {:>14} {:>14} {:>14}\n", "time", "", time(d.min()),
             time((d.mean_milli() + 500) / 1000), time(d.percentile(500)), time(d.percentile(900)),
             time(d.percentile(990)), time(d.percentile(999)), time(d.max()));
     }
 
+    // Stage by stage for the sends that waited and those that did not: in one mean of both neither would be
+    // seen.
     void waterfall() {
+        using stages_t = std::array<distribution, stage_count>;
+        stages_t direct;
+        stages_t waited;
+        for (const wqe_record& w : m_result.wqes) {
+            stages_t& into = w.waited_for == ib::gate_opener::none ? direct : waited;
+            for (unsigned i = 1; i < stage_count && w.cycle.back() != 0; ++i) {
+                into.at(i).add(w.cycle.at(i) - w.cycle.at(i - 1));
+            }
+        }
+        if (direct.back().count() != 0) {
+            print_waterfall(
+                fmt::format("{} that did not wait", plural(direct.back().count(), "send", "sends")), direct);
+        }
+        if (waited.back().count() != 0) {
+            print_waterfall(fmt::format("{} that waited", plural(waited.back().count(), "send", "sends")),
+                            waited);
+        }
+    }
+
+    void print_waterfall(const std::string& title, const std::array<distribution, stage_count>& stages) {
         constexpr std::uint64_t bar_columns = 40;
         std::uint64_t total = 0;
-        for (const distribution& d : m_result.stages) {
+        for (const distribution& d : stages) {
             total += d.sum();
         }
-        if (total == 0) {
-            return;
-        }
-        add("\n{:<14} {:>12} {:>12} {:>14} {:>12}  {}\n", "stage", "p50", "p99", "mean", "mean time",
-            "where the mean goes");
+        add("\n{:<28} {:>16} {:>14} {:>14} {:>12}  where the mean goes\n", title, "mean cycles", "p50", "p99",
+            "mean time");
         std::uint64_t before = 0;
         for (unsigned i = 1; i < stage_count; ++i) {
-            const distribution& d = m_result.stages.at(i);
+            const distribution& d = stages.at(i);
             const std::uint64_t begin = before * bar_columns / total;
             before += d.sum();
             const std::uint64_t end = before * bar_columns / total;
-            const std::string bar =
-                std::string(begin, ' ') + (d.sum() == 0   ? ""
-                                           : end == begin ? "|"
-                                                          : std::string(end - begin, '#'));
-            const std::uint64_t milli = d.mean_milli();
-            add("{:<14} {:>12} {:>12} {:>14} {:>12}  {}\n", name(static_cast<stage>(i)),
-                grouped(d.percentile(500)), grouped(d.percentile(990)),
-                fmt::format("{}.{}", grouped(milli / 1000), milli % 1000 / 100), time((milli + 500) / 1000),
-                bar);
+            std::string bar;
+            if (d.sum() != 0) {
+                // Less than half a column is a mark, not a bar.
+                const bool mark = end == begin || d.sum() * bar_columns * 2 < total;
+                bar = "  " + std::string(begin, ' ') + (mark ? "|" : std::string(end - begin, '#'));
+            }
+            waterfall_row(name(static_cast<stage>(i)), d.mean_milli(), grouped(d.percentile(500)),
+                          grouped(d.percentile(990)), bar);
         }
-        const distribution& all = m_result.latency_cycles;
-        add("{:<14} {:>12} {:>12} {:>14} {:>12}\n", "total", grouped(all.percentile(500)),
-            grouped(all.percentile(990)),
-            fmt::format("{}.{}", grouped(all.mean_milli() / 1000), all.mean_milli() % 1000 / 100),
-            time((all.mean_milli() + 500) / 1000));
+        const std::uint64_t count = stages.back().count();
+        waterfall_row("total", (total * 1000 + count / 2) / count, "", "", "");
+    }
+
+    void waterfall_row(std::string_view label, std::uint64_t mean_milli, const std::string& p50,
+                       const std::string& p99, const std::string& bar) {
+        add("  {:<26} {:>16} {:>14} {:>14} {:>12}{}\n", label,
+            fmt::format("{}.{}", grouped(mean_milli / 1000), mean_milli % 1000 / 100), p50, p99,
+            time((mean_milli + 500) / 1000), bar);
     }
 
     void counters() {
         std::map<std::string, std::string> groups;
         const auto collect = [&](const std::string& group, const std::string& name, std::uint64_t value) {
             std::string& line = groups[group];
-            line += fmt::format("{}{} {}", line.empty() ? "" : ", ", name, grouped(value));
+            if (value != 0) {
+                line += fmt::format("{}{} {}", line.empty() ? "" : ", ", name, grouped(value));
+            }
         };
         for (const auto& [key, value] : m_result.counters) {
             const auto dot = key.find('.');
@@ -238,10 +343,11 @@ private:
         for (const auto& [event, count] : m_result.events) {
             collect("events", event, count);
         }
-        m_text += '\n';
+        add("\ncounters of all hosts (those that are not zero)\n");
         for (const auto& [group, line] : groups) {
-            const std::string label = fmt::format("{:<15}", group);
-            paragraph(label + line, std::string(label.size(), ' '));
+            if (!line.empty()) {
+                paragraph(line, fmt::format("  {:<18}", group));
+            }
         }
     }
 

@@ -510,7 +510,7 @@ private:
         const std::vector<std::string> names{"at_ns", "host", "action", "connection"};
         for (const auto& [toml_key, node] : table) {
             const std::string own_name{toml_key.str()};
-            const std::string key = prefix + "." + own_name;
+            const std::string key = fmt::format("{}.{}", prefix, own_name);
             if (own_name == "at_ns") {
                 step.at_ns =
                     integer_of(node, key, largest_toml_integer, "an integer, 0 or more (ns)").value_or(0);
@@ -694,6 +694,11 @@ scenario_file parse_scenario(const std::string& text, const std::string& path,
         reader.override_with(assignment);
     }
     reader.finish();
+    try {
+        validate(file.config);
+    } catch (const scenario_error& error) {
+        throw file.located(error);
+    }
     return file;
 }
 

@@ -27,7 +27,8 @@ struct scenario_file {
 /// Reads a scenario (TOML). Its keys are those of scenario_config::describe as nested tables, `schema`, and
 /// the arrays of tables [[step]] and [[connection]] of workload "script"; docs/scenarios.md has them all.
 /// `overrides` are "key=value" as in --set, applied in order; a value is written as in TOML, and a bare word
-/// counts as a string where a string is wanted. Throws input_error on the first fault.
+/// counts as a string where a string is wanted. Throws input_error on the first fault, and when the
+/// combination cannot run.
 scenario_file read_scenario(const std::string& path, const std::vector<std::string>& overrides);
 
 /// The same from text; `path` is only named in messages.

@@ -251,3 +251,14 @@ TEST_CASE("a combination that cannot run is told where the first of its keys was
     CHECK(std::string(file.located(hcasim::scenario_error("topology.connections: too many")).what()) ==
           "x.toml:1:1: topology.connections: too many");
 }
+
+TEST_CASE("a combination that cannot run is refused when the scenario is read") {
+    const std::string only_packet = head + "[gate]\nopen_on = [\"packet\"]\n";
+    CHECK(message_of(only_packet, {}) == "no error");
+    const std::string message = message_of(only_packet, {"gate.policy=software"});
+    INFO(message);
+    CHECK(is_one_line(message));
+    CHECK(message.find("--set gate.policy=software: gate.policy and gate.open_on: ") == 0);
+    CHECK(message_of(head + "[topology]\nconnections = 1000\n[hca]\nqps = 16\n", {})
+              .find("x.toml:3:15: topology.connections and hca.qps: ") != std::string::npos);
+}

@@ -61,14 +61,14 @@ TEST_CASE("overrides are TOML values or bare words, and the last one counts") {
     const scenario_config config = config_of(
         "seed = 1\n[gate]\npolicy = \"reject\"\n",
         {"gate.policy=software", "seed=5", " seed = 6 ", "name=1.0", "link.width=2x", "link.speed=\"hdr\"",
-         "cm.rtu_loss=1", "gate.open_on=[\"packet\"]", "cm.disconnect=false"});
+         "cm.rtu_loss=1", "gate.open_on=[\"comm_est\"]", "cm.disconnect=false"});
     CHECK(config.policy == hcasim::gate_policy::software);
     CHECK(config.seed == 6);
     CHECK(config.name == "1.0");
     CHECK(config.hca.link.width == hcasim::link_width::x2);
     CHECK(config.hca.link.speed == hcasim::link_speed::hdr);
     CHECK(config.cm.rtu_loss == 1.0);
-    CHECK(config.open_on == hcasim::open_on_packet);
+    CHECK(config.open_on == hcasim::open_on_comm_est);
     CHECK_FALSE(config.cm.disconnect);
 }
 
