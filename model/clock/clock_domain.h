@@ -53,6 +53,9 @@ public:
     /// Ends the run: no further cycle is ticked until reset().
     void stop() { m_engine.stop(); }
 
+protected:
+    void start_of_simulation() override { arm(); }
+
 private:
     void run_method();
     void arm();

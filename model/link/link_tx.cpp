@@ -48,7 +48,7 @@ void link_tx::reset(const link_config& config, std::uint64_t clock_mhz, std::uin
     m_initializing = true;
     m_next_flow_vl = 0;
     m_counters = {};
-    wake_at(1);
+    domain().wake_at(*this, now() + 1);  // flow control begins by itself
 }
 
 void link_tx::tick() {
