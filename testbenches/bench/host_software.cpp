@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "model/clock/cycle_time.h"
+#include "model/ib/byte_order.h"
 #include "model/ib/headers.h"
 #include "model/ib/psn.h"
 #include "testbenches/bench/host_layout.h"
@@ -16,6 +17,7 @@ constexpr std::uint32_t eq_entries = 4096;
 constexpr std::uint32_t management_entries = 256;
 constexpr std::uint32_t management_buffer_bytes = ib::grh_bytes + ib::mad_bytes;
 constexpr std::uint32_t smallest_ring = 16;
+constexpr std::uint32_t script_buffer_bytes = 2048;
 // Set-up costs one cycle of its own, so that nothing happens in cycle 0.
 constexpr cycle_t first_cycle = 1;
 // 0.64 ms: a usual value of ib_srp and rdma_cm users.
@@ -24,6 +26,8 @@ constexpr std::uint8_t path_mtu_4096 = 5;
 constexpr std::uint8_t target_ack_delay = 15;
 constexpr std::uint8_t rate_from_capture = 3;
 constexpr std::uint16_t default_pkey = 0xffff;
+// Reason of REJ (IBTA 12.6.7.2).
+constexpr std::uint16_t reason_no_qp = 1;
 
 std::uint32_t power_of_two_from(std::uint32_t n) {
     std::uint32_t p = 1;
@@ -42,6 +46,12 @@ std::uint32_t commands_of(const scenario_config& s, const protocol& p) {
 }
 
 std::uint32_t connections_of(const scenario_config& s, std::uint32_t host) {
+    if (s.workload == workload_kind::script) {
+        const auto& all = s.script_connections;
+        return static_cast<std::uint32_t>(std::count_if(
+            all.begin(), all.end(),
+            [host](const script_connection& c) { return c.active_host == host || c.passive_host == host; }));
+    }
     if (host == 0) {
         return s.connections;
     }
@@ -112,9 +122,34 @@ std::string host_software::where() const {
     return "cycle " + std::to_string(now()) + ", host " + std::to_string(m_host);
 }
 
-void host_software::reset(const scenario_config& scenario, const protocol* upper_layer) {
+void host_software::reset(const scenario_config& scenario, const protocol& upper_layer) {
+    m_protocol = &upper_layer;
+    m_plan = nullptr;
+    m_post_cycles = nullptr;
+    reset_common(scenario);
+    for (std::uint32_t i = 0; i < connections_of(scenario, m_host); ++i) {
+        // Here and not in a tick, so that the recorder hears of all queue pairs in the order of hosts.
+        m_director.record().data_qp(m_host, first_data_qpn + i, m_host == 0);
+    }
+}
+
+void host_software::reset(const scenario_config& scenario, const script_plan& plan,
+                          const std::vector<cycle_t>& post_cycles) {
+    m_protocol = nullptr;
+    m_plan = &plan;
+    m_post_cycles = &post_cycles;
+    reset_common(scenario);
+    for (const script_wire& w : plan.connections) {
+        for (const bool active : {true, false}) {
+            if (w.side(active).host == m_host) {
+                m_director.record().data_qp(m_host, w.side(active).qpn, !active);
+            }
+        }
+    }
+}
+
+void host_software::reset_common(const scenario_config& scenario) {
     m_scenario = &scenario;
-    m_protocol = upper_layer;
     m_interrupts.clear();
     m_connections.clear();
     m_by_qpn.clear();
@@ -136,14 +171,8 @@ void host_software::reset(const scenario_config& scenario, const protocol* upper
     cm.agent_number = m_host + 1;
     cm.first_comm_id = (m_host + 1) << 24 | 1;
     m_cm.reset(cm);
-    for (std::uint32_t i = 0; i < connections_of(scenario, m_host); ++i) {
-        // Here and not in a tick, so that the recorder hears of all queue pairs in the order of hosts.
-        m_director.record().data_qp(m_host, first_data_qpn + i, m_host == 0);
-    }
-    if (m_host < scenario.hosts) {
-        m_tasks.after(first_cycle, [this] { set_up(); });
-        domain().wake_at(*this, first_cycle);
-    }
+    m_tasks.after(first_cycle, [this] { set_up(); });
+    domain().wake_at(*this, first_cycle);
 }
 
 void host_software::tick() {
@@ -187,7 +216,7 @@ void host_software::step_done() {
 
 void host_software::set_up() {
     m_verbs.open(eq_entries, [this] {
-        m_steps_open = 1 + connections_of(*m_scenario, m_host);
+        m_steps_open = 1;
         set_up_management_qp();
         set_up_connections();
     });
@@ -215,7 +244,7 @@ void host_software::set_up_management_qp() {
                 modify_request rts;
                 rts.to = ib::qp_state::rts;
                 rts.mask = ib::attr_sq_psn;
-                rts.attributes.sq_psn = 0;
+                rts.attributes.sq_psn = m_plan != nullptr ? m_plan->management_psn_of_host[m_host] : 0;
                 m_verbs.modify_qp(*m_management_qp, rts, [this](ib::modify_status rts_status) {
                     require(rts_status, "modify_qp to RTS");
                     step_done();
@@ -226,44 +255,92 @@ void host_software::set_up_management_qp() {
 }
 
 void host_software::set_up_connections() {
+    if (m_plan != nullptr) {
+        for (std::uint32_t i = 0; i < m_plan->connections.size(); ++i) {
+            const script_wire& w = m_plan->connections[i];
+            if (w.active.host != m_host && w.passive.host != m_host) {
+                continue;
+            }
+            m_connections.emplace_back();
+            connection& c = m_connections.back();
+            c.index = i;
+            c.active = w.active.host == m_host;
+            c.wire = &w;
+            c.expected_psn = w.side(c.active).psn;
+            c.ack_timeout = static_cast<std::uint8_t>(w.ack_timeout);
+            c.retry_count = static_cast<std::uint8_t>(w.retry_count);
+            c.rnr_retry_count = static_cast<std::uint8_t>(w.rnr_retry_count);
+            for (const script_deed& d : m_plan->deeds) {
+                if (d.connection != i) {
+                    continue;
+                }
+                c.deeds_left += d.host == m_host ? 1 : 0;
+                if (d.action == script_action::send) {
+                    ++(d.host == m_host ? c.to_send : c.to_receive);
+                }
+            }
+            const std::uint32_t slot = slot_of(w.side(c.active).qpn);
+            const bool taken =
+                std::any_of(m_connections.begin(), m_connections.end(), [&](const connection& other) {
+                    return other.qp != nullptr && slot_of(other.qp->qpn) == slot;
+                });
+            if (!taken) {
+                ++m_steps_open;
+                set_up_connection(c, w.side(c.active).qpn, [this] { step_done(); });
+            }
+        }
+        return;
+    }
     const std::uint32_t count = connections_of(*m_scenario, m_host);
     for (std::uint32_t i = 0; i < count; ++i) {
         m_connections.emplace_back();
         connection& c = m_connections.back();
         c.active = m_host != 0;
         c.index = c.active ? i * (m_scenario->hosts - 1) + m_host - 1 : i;
-        set_up_connection(c);
+        const std::uint32_t commands = commands_of(*m_scenario, *m_protocol);
+        const bool answers = !m_protocol->answer(m_protocol->command(c.index, 0)).empty();
+        const std::uint32_t from_server =
+            (answers ? commands : 0) + (m_protocol->greeting(c.index).empty() ? 0u : 1u);
+        c.to_send = c.active ? commands : from_server;
+        c.to_receive = c.active ? from_server : commands;
+        c.ack_timeout = static_cast<std::uint8_t>(m_scenario->cm.packet_life_time + 1);
+        c.expected_psn = random_psn(c.index, c.active ? 1 : 2);
+        ++m_steps_open;
+        set_up_connection(c, first_data_qpn + i, [this] { step_done(); });
     }
 }
 
 // Queue pairs are there before the first REQ, as a server keeps them that wants to answer quickly.
-void host_software::set_up_connection(connection& c) {
+void host_software::set_up_connection(connection& c, std::uint32_t qpn, std::function<void()> then) {
     const std::uint32_t ring = ring_entries(*m_scenario);
     completion_queue& cq = m_verbs.create_cq(
         2 * ring, [this, &c](const ib::cqe& entry) { data_completion(c, entry); },
         [this](ib::modify_status status) { require(status, "create_cq"); });
     queue_pair_request request;
-    request.qpn = first_data_qpn + static_cast<std::uint32_t>(m_by_qpn.size());
+    request.qpn = qpn;
     request.cq = &cq;
     request.sq_entries = request.rq_entries = ring;
-    request.send_buffer_bytes = request.receive_buffer_bytes = m_protocol->largest_message_bytes();
-    c.qp = &m_verbs.create_qp(request, [this, &c](ib::modify_status status) {
+    request.send_buffer_bytes = request.receive_buffer_bytes =
+        m_protocol != nullptr ? m_protocol->largest_message_bytes() : script_buffer_bytes;
+    m_by_qpn[qpn] = &c;
+    c.qp = &m_verbs.create_qp(request, [this, &c, then = std::move(then)](ib::modify_status status) {
         require(status, "create_qp");
-        to_init(*c.qp, [this, &c] {
+        to_init(*c.qp, [this, &c, then] {
             m_verbs.post_receive(*c.qp, c.qp->rq_entries);
-            step_done();
+            then();
         });
     });
-    m_by_qpn[request.qpn] = &c;
+}
 
-    const std::uint32_t commands = commands_of(*m_scenario, *m_protocol);
-    const bool answers = !m_protocol->answer(m_protocol->command(c.index, 0)).empty();
-    const std::uint32_t from_server =
-        (answers ? commands : 0) + (m_protocol->greeting(c.index).empty() ? 0u : 1u);
-    c.to_send = c.active ? commands : from_server;
-    c.to_receive = c.active ? from_server : commands;
-    c.ack_timeout = static_cast<std::uint8_t>(m_scenario->cm.packet_life_time + 1);
-    c.expected_psn = random_psn(c.index, c.active ? 1 : 2);
+// A script may use a slot again after a close, with another number: as real cards do, which change the upper
+// bits.
+void host_software::set_up_next_in_slot(std::uint32_t slot) {
+    for (connection& c : m_connections) {
+        if (c.qp == nullptr && slot_of(c.wire->side(c.active).qpn) == slot) {
+            set_up_connection(c, c.wire->side(c.active).qpn, [] {});
+            return;
+        }
+    }
 }
 
 void host_software::start(cycle_t cycle) {
@@ -273,6 +350,14 @@ void host_software::start(cycle_t cycle) {
 }
 
 void host_software::start_connections() {
+    if (m_plan != nullptr) {
+        for (std::size_t i = 0; i < m_plan->deeds.size(); ++i) {
+            if (m_plan->deeds[i].host == m_host) {
+                m_tasks.after((*m_post_cycles)[i], [this, i] { perform(i); });
+            }
+        }
+        return;
+    }
     if (m_host == 0) {
         return;
     }
@@ -303,7 +388,7 @@ ib::qp_attributes host_software::attributes_of(const connection& c) const {
     a.rq_psn = c.expected_psn;
     a.sq_psn = c.first_psn;
     a.pkey = default_pkey;
-    a.path_mtu = path_mtu_4096;
+    a.path_mtu = c.wire != nullptr ? static_cast<std::uint8_t>(c.wire->path_mtu) : path_mtu_4096;
     a.timeout = c.ack_timeout;
     a.retry_cnt = c.retry_count;
     a.rnr_retry = c.rnr_retry_count;
@@ -359,47 +444,92 @@ host_software::connection* host_software::by_cm_id(std::uint32_t id) {
     return it == m_by_cm_id.end() ? nullptr : it->second;
 }
 
-void host_software::connect(connection& c) {
-    c.peer_lid = lid_of(0);
+ib::cm_message host_software::request_of(const connection& c) const {
     ib::cm_message req;
-    req.service_id = m_protocol->service_id();
     req.qpn = c.qp->qpn;
-    req.responder_resources = 4;
-    req.remote_cm_response_timeout = req.local_cm_response_timeout =
-        static_cast<std::uint8_t>(m_scenario->cm.response_timeout);
     req.starting_psn = c.expected_psn;
     req.retry_count = c.retry_count;
     req.rnr_retry_count = c.rnr_retry_count;
+    req.primary.remote_lid = c.peer_lid;
+    req.primary.local_lid = lid_of(m_host);
+    req.primary.ack_timeout = c.ack_timeout;
+    req.primary.subnet_local = true;
+    if (const script_wire* const w = c.wire) {
+        req.transaction_id = w->transaction_id;
+        req.local_comm_id = w->active.comm_id;
+        req.service_id = w->service_id;
+        req.ca_guid = w->active.guid;
+        req.responder_resources = static_cast<std::uint8_t>(w->responder_resources);
+        req.remote_cm_response_timeout = req.local_cm_response_timeout =
+            static_cast<std::uint8_t>(w->cm_response_timeout);
+        req.path_mtu = static_cast<std::uint8_t>(w->path_mtu);
+        req.max_cm_retries = static_cast<std::uint8_t>(w->max_cm_retries);
+        req.srq = w->srq;
+        req.primary.local_gid = w->active.gid;
+        req.primary.remote_gid = w->passive.gid;
+        req.primary.rate = static_cast<std::uint8_t>(w->rate);
+        put_private_data(req, w->active.private_data);
+        return req;
+    }
+    req.service_id = m_protocol->service_id();
+    req.responder_resources = 4;
+    req.remote_cm_response_timeout = req.local_cm_response_timeout =
+        static_cast<std::uint8_t>(m_scenario->cm.response_timeout);
     req.path_mtu = path_mtu_4096;
     req.max_cm_retries = static_cast<std::uint8_t>(m_scenario->cm.max_retries);
     req.srq = !m_scenario->hca.receive_engine.credit_info;
-    req.primary.local_lid = lid_of(m_host);
-    req.primary.remote_lid = c.peer_lid;
     req.primary.local_gid = gid_of(guid_of(m_host) + 1);
     req.primary.remote_gid = gid_of(guid_of(0) + 1);
     req.primary.rate = rate_from_capture;
-    req.primary.subnet_local = true;
-    req.primary.ack_timeout = c.ack_timeout;
     put_private_data(req, m_protocol->request_private_data(c.index));
-    c.cm_id = m_cm.connect(now(), c.peer_lid, req);
+    return req;
+}
+
+ib::cm_message host_software::reply_of(const connection& c) const {
+    ib::cm_message rep;
+    rep.qpn = c.qp->qpn;
+    rep.starting_psn = c.expected_psn;
+    rep.rnr_retry_count = c.rnr_retry_count;
+    if (const script_wire* const w = c.wire) {
+        rep.local_comm_id = w->passive.comm_id;
+        rep.ca_guid = w->passive.guid;
+        rep.target_ack_delay = static_cast<std::uint8_t>(w->target_ack_delay);
+        rep.srq = w->srq;
+        put_private_data(rep, w->passive.private_data);
+        return rep;
+    }
+    rep.target_ack_delay = target_ack_delay;
+    rep.srq = !m_scenario->hca.receive_engine.credit_info;
+    put_private_data(rep, m_protocol->reply_private_data(c.index));
+    return rep;
+}
+
+void host_software::connect(connection& c) {
+    c.peer_lid = c.wire != nullptr ? c.wire->passive.lid : lid_of(0);
+    c.cm_id = m_cm.connect(now(), c.peer_lid, request_of(c));
     m_by_cm_id[c.cm_id] = &c;
 }
 
 void host_software::cm_send(std::uint16_t lid, const ib::cm_message& m) {
-    m_waiting_mads.emplace_back(lid, m);
+    mad bytes{};
+    ib::encode(m, bytes.data());
+    send_mad(lid, bytes);
+}
+
+void host_software::send_mad(std::uint16_t lid, const mad& bytes) {
+    m_waiting_mads.emplace_back(lid, bytes);
     send_waiting_mads();
 }
 
 void host_software::send_waiting_mads() {
     while (!m_waiting_mads.empty() && m_management_qp->has_send_room()) {
-        std::array<std::uint8_t, ib::mad_bytes> mad{};
-        ib::encode(m_waiting_mads.front().second, mad.data());
+        const auto& [lid, bytes] = m_waiting_mads.front();
         ib::send_wqe wqe;
         wqe.flags = ib::wqe_signaled;
-        wqe.remote_lid = m_waiting_mads.front().first;
+        wqe.remote_lid = lid;
         wqe.remote_qpn = management_qpn;
         wqe.remote_qkey = ib::qp1_qkey;
-        m_verbs.post_send(*m_management_qp, wqe, mad.data(), ib::mad_bytes);
+        m_verbs.post_send(*m_management_qp, wqe, bytes.data(), ib::mad_bytes);
         m_waiting_mads.pop_front();
     }
 }
@@ -414,11 +544,11 @@ void host_software::management_completion(const ib::cqe& entry) {
         m_verbs.post_receive(*m_management_qp, 1);
         return;
     }
-    std::array<std::uint8_t, ib::mad_bytes> mad{};
-    m_verbs.read(m_management_qp->receive_buffer(entry.wr_id) + ib::grh_bytes, mad.data(), mad.size());
+    mad bytes{};
+    m_verbs.read(m_management_qp->receive_buffer(entry.wr_id) + ib::grh_bytes, bytes.data(), bytes.size());
     m_verbs.post_receive(*m_management_qp, 1);
     ib::cm_message m;
-    if (!ib::decode(mad.data(), m)) {
+    if (!ib::decode(bytes.data(), m)) {
         return;
     }
     m_tasks.run(task_context::work, ns(m_scenario->cm.step_ns),
@@ -468,37 +598,59 @@ void host_software::ask_rts(connection& c, ib::gate_opener reason) {
     }
     c.rts_asked = true;
     c.rts_reason = reason;
-    to_rts(c, reason, [this, &c] { pump(c); });
+    to_rts(c, reason, [this, &c, reason] {
+        c.rtu_settled = c.rtu_settled || reason == ib::gate_opener::rtu;
+        pump(c);
+        check_end(c);
+    });
+}
+
+// The end of the connection that this REQ asks for; null when there is none.
+host_software::connection* host_software::accepting(const ib::cm_message& req) {
+    for (connection& c : m_connections) {
+        if (c.active || c.cm_id != 0) {
+            continue;
+        }
+        if (c.wire != nullptr ? c.wire->active.qpn == req.qpn && c.wire->active.lid == req.primary.local_lid
+                              : c.index == (req.qpn - first_data_qpn) * (m_scenario->hosts - 1) +
+                                               req.primary.local_lid - lid_of(1)) {
+            return &c;
+        }
+    }
+    return nullptr;
 }
 
 void host_software::cm_request_received(std::uint32_t id, const ib::cm_message& req) {
-    const std::uint16_t peer_lid = req.primary.local_lid;
-    const std::uint32_t peer_host = peer_lid - 1u;
-    const std::uint32_t index = (req.qpn - first_data_qpn) * (m_scenario->hosts - 1) + peer_host - 1;
-    connection& c = m_connections.at(index);
-    c.cm_id = id;
-    m_by_cm_id[id] = &c;
-    c.peer_lid = peer_lid;
-    c.peer_qpn = req.qpn;
-    c.first_psn = req.starting_psn;
-    c.ack_timeout = req.primary.ack_timeout;
-    c.retry_count = req.retry_count;
-    c.rnr_retry_count = req.rnr_retry_count;
-    to_rtr(c, [this, &c] {
-        ib::cm_message rep;
-        rep.qpn = c.qp->qpn;
-        rep.starting_psn = c.expected_psn;
-        rep.target_ack_delay = target_ack_delay;
-        rep.rnr_retry_count = c.rnr_retry_count;
-        rep.srq = !m_scenario->hca.receive_engine.credit_info;
-        put_private_data(rep, m_protocol->reply_private_data(c.index));
-        m_cm.accept(now(), c.cm_id, rep);
-        c.open = true;
+    connection* const c = accepting(req);
+    if (c == nullptr) {
+        m_cm.reject(now(), id, reason_no_qp);
+        return;
+    }
+    c->cm_id = id;
+    m_by_cm_id[id] = c;
+    c->peer_lid = req.primary.local_lid;
+    c->peer_qpn = req.qpn;
+    c->first_psn = req.starting_psn;
+    c->ack_timeout = req.primary.ack_timeout;
+    c->retry_count = req.retry_count;
+    c->rnr_retry_count = req.rnr_retry_count;
+    to_rtr(*c, [this, c] {
+        c->reply_possible = true;
+        if (c->wire == nullptr || c->reply_due) {
+            reply(*c);
+        }
+    });
+}
+
+void host_software::reply(connection& c) {
+    m_cm.accept(now(), c.cm_id, reply_of(c));
+    c.open = true;
+    if (m_protocol != nullptr) {
         std::vector<std::uint8_t> greeting = m_protocol->greeting(c.index);
         if (!greeting.empty()) {
             submit(c, std::move(greeting), 0);
         }
-    });
+    }
 }
 
 void host_software::cm_reply_received(std::uint32_t id, const ib::cm_message& rep) {
@@ -511,21 +663,40 @@ void host_software::cm_reply_received(std::uint32_t id, const ib::cm_message& re
     c->rnr_retry_count = rep.rnr_retry_count;
     to_rtr(*c, [this, c] {
         to_rts(*c, ib::gate_opener::command, [this, c] {
-            // The first command goes out right behind the RTU, on another QP: nothing keeps the two in order.
-            m_cm.ready(now(), c->cm_id);
-            c->open = true;
-            next_commands(*c);
+            c->rtu_possible = true;
+            if (c->wire == nullptr || c->rtu_due) {
+                send_rtu(*c);
+            }
+            pump(*c);
         });
     });
 }
 
+void host_software::send_rtu(connection& c) {
+    m_cm.ready(now(), c.cm_id);
+    c.rtu_settled = true;
+    c.open = true;
+    if (m_protocol != nullptr) {
+        // The first command goes out right behind the RTU, on another QP: nothing keeps the two in order.
+        next_commands(c);
+    }
+    check_end(c);
+}
+
 void host_software::cm_established(std::uint32_t id, cm_evidence how) {
     connection* const c = by_cm_id(id);
-    if (c == nullptr || how != cm_evidence::rtu || !opens_on(open_on_rtu)) {
+    if (c == nullptr || how != cm_evidence::rtu) {
         return;
     }
-    m_director.record().opener_seen(m_host, c->qp->qpn, ib::gate_opener::rtu, now());
-    ask_rts(*c, ib::gate_opener::rtu);
+    const bool asks = opens_on(open_on_rtu) && !c->rts_asked;
+    if (opens_on(open_on_rtu)) {
+        m_director.record().opener_seen(m_host, c->qp->qpn, ib::gate_opener::rtu, now());
+        ask_rts(*c, ib::gate_opener::rtu);
+    }
+    if (!asks) {
+        c->rtu_settled = true;
+        check_end(*c);
+    }
 }
 
 void host_software::cm_rtu_again(std::uint32_t id) { cm_established(id, cm_evidence::rtu); }
@@ -553,6 +724,62 @@ void host_software::cm_disconnected(std::uint32_t id) {
     }
 }
 
+// ---- workload `script`
+
+host_software::connection& host_software::end_of(std::uint32_t index) {
+    return *std::find_if(m_connections.begin(), m_connections.end(),
+                         [index](const connection& c) { return c.index == index; });
+}
+
+void host_software::perform(std::size_t deed) {
+    const script_deed& d = m_plan->deeds[deed];
+    connection& c = end_of(d.connection);
+    --c.deeds_left;
+    switch (d.action) {
+        case script_action::req:
+            connect(c);
+            break;
+        case script_action::rep:
+            c.reply_due = true;
+            if (c.reply_possible) {
+                reply(c);
+            }
+            break;
+        case script_action::rtu:
+            c.rtu_due = true;
+            if (c.rtu_possible) {
+                send_rtu(c);
+            }
+            break;
+        case script_action::send:
+            submit(c, c.wire->side(c.active).payloads[d.number], 0);
+            break;
+        case script_action::query: {
+            // SubnAdmGet(PathRecord): of no consequence for who receives it here.
+            mad bytes{1, 3, 2, 1};
+            ib::store_be64(&bytes[8], deed + 1);
+            ib::store_be16(&bytes[16], 0x0035);
+            send_mad(c.wire->side(!c.active).lid, bytes);
+            break;
+        }
+        case script_action::close:
+            m_cm.destroy(c.cm_id);
+            m_verbs.destroy_qp(*c.qp, [this, &c](ib::modify_status status) {
+                require(status, "destroy_qp");
+                set_up_next_in_slot(slot_of(c.qp->qpn));
+            });
+            break;
+    }
+    check_end(c);
+}
+
+void host_software::check_script_end(connection& c) {
+    if (c.deeds_left == 0 && c.rtu_settled && c.handled == c.to_receive && c.completed == c.to_send) {
+        c.ended = true;
+        m_director.end_done(c.index, !c.active);
+    }
+}
+
 // ---- application
 
 void host_software::data_completion(connection& c, const ib::cqe& entry) {
@@ -568,7 +795,7 @@ void host_software::data_completion(connection& c, const ib::cqe& entry) {
         fail(c);
     }
     pump(c);
-    if (c.active && c.open) {
+    if (m_protocol != nullptr && c.active && c.open) {
         next_commands(c);
     }
     check_end(c);
@@ -584,6 +811,10 @@ void host_software::message_received(connection& c, const ib::cqe& entry) {
     m_tasks.run(task_context::interrupt, ns(m_scenario->host.completion_handler_ns),
                 [this, &c, arrived, bytes = std::move(bytes)] {
                     ++c.handled;
+                    if (m_protocol == nullptr) {
+                        check_end(c);
+                        return;
+                    }
                     if (c.active) {
                         next_commands(c);
                     } else {
@@ -703,6 +934,10 @@ void host_software::check_end(connection& c) {
             c.ended = true;
             m_director.connection_failed(c.index);
         }
+        return;
+    }
+    if (c.wire != nullptr) {
+        check_script_end(c);
         return;
     }
     const bool quiet = c.handled == c.to_receive && c.submitted == c.to_send && c.completed == c.to_send;

@@ -1,6 +1,7 @@
 #ifndef HCASIM_TESTBENCHES_BENCH_HOST_SOFTWARE_H
 #define HCASIM_TESTBENCHES_BENCH_HOST_SOFTWARE_H
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -10,11 +11,13 @@
 #include <vector>
 
 #include "model/clock/clocked_module.h"
+#include "model/ib/headers.h"
 #include "testbenches/bench/arrival_tap.h"
 #include "testbenches/bench/cm_agent.h"
 #include "testbenches/bench/protocol.h"
 #include "testbenches/bench/run_director.h"
 #include "testbenches/bench/scenario.h"
+#include "testbenches/bench/script_plan.h"
 #include "testbenches/bench/task_queue.h"
 #include "testbenches/bench/verbs.h"
 #include "tlm/host_memory.h"
@@ -35,7 +38,10 @@ public:
     static std::uint64_t memory_bytes(const scenario_config& scenario, std::uint32_t host);
 
     /// The scenario must stay until the next reset. A host beyond scenario.hosts stays idle.
-    void reset(const scenario_config& scenario, const protocol* upper_layer);
+    void reset(const scenario_config& scenario, const protocol& upper_layer);
+    /// The same for workload `script`: deed i of the plan begins `post_cycles[i]` after the start.
+    void reset(const scenario_config& scenario, const script_plan& plan,
+               const std::vector<cycle_t>& post_cycles);
 
     /// The connections begin at `cycle`, which must be later than now.
     void start(cycle_t cycle);
@@ -54,6 +60,8 @@ private:
         bool waited = false;
     };
 
+    using mad = std::array<std::uint8_t, ib::mad_bytes>;
+
     /// This host's end of a connection.
     struct connection {
         std::uint32_t index = 0;  ///< in the whole scenario
@@ -71,6 +79,12 @@ private:
         bool disconnected = false;
         bool failed = false;
         bool ended = false;
+        // Workload `script`.
+        const script_wire* wire = nullptr;
+        bool reply_possible = false, reply_due = false;  ///< QP in RTR; time has come
+        bool rtu_possible = false, rtu_due = false;      ///< QP in RTS; time has come
+        bool rtu_settled = false;                        ///< RTU sent, or received and worked on
+        std::uint32_t deeds_left = 0;
         std::deque<outgoing> queue;
         bool queue_busy = false;  ///< a task is at work on the head of the queue
         std::uint32_t to_receive = 0, to_send = 0;
@@ -82,7 +96,10 @@ private:
     void set_up();
     void set_up_management_qp();
     void set_up_connections();
-    void set_up_connection(connection& c);
+    void set_up_connection(connection& c, std::uint32_t qpn, std::function<void()> then);
+    void set_up_next_in_slot(std::uint32_t slot);
+    std::uint32_t slot_of(std::uint32_t qpn) const { return qpn & (m_scenario->hca.qps - 1); }
+    void reset_common(const scenario_config& scenario);
     void start_connections();
     void step_done();
     void require(ib::modify_status status, const char* what);
@@ -96,6 +113,12 @@ private:
 
     // Connection manager.
     void connect(connection& c);
+    ib::cm_message request_of(const connection& c) const;
+    ib::cm_message reply_of(const connection& c) const;
+    connection* accepting(const ib::cm_message& req);
+    void reply(connection& c);
+    void send_rtu(connection& c);
+    void send_mad(std::uint16_t lid, const mad& bytes);
     void send_waiting_mads();
     void management_completion(const ib::cqe& entry);
     void device_event(const ib::eqe& entry);
@@ -113,6 +136,11 @@ private:
     bool opens_on(gate_open_on opener) const { return (m_scenario->open_on & opener) != 0; }
     connection* by_cm_id(std::uint32_t id);
 
+    // Workload `script`.
+    void perform(std::size_t deed);
+    connection& end_of(std::uint32_t index);
+    void check_script_end(connection& c);
+
     // Application.
     void data_completion(connection& c, const ib::cqe& entry);
     void message_received(connection& c, const ib::cqe& entry);
@@ -125,7 +153,9 @@ private:
 
     cycle_t ns(std::uint64_t nanoseconds) const;
     std::uint32_t random_psn(std::uint32_t index, std::uint64_t salt) const;
-    std::uint16_t lid_of(std::uint32_t host) const { return static_cast<std::uint16_t>(host + 1); }
+    std::uint16_t lid_of(std::uint32_t host) const {
+        return m_plan != nullptr ? m_plan->lid_of_host[host] : static_cast<std::uint16_t>(host + 1);
+    }
     std::uint64_t guid_of(std::uint32_t host) const { return 0x0002c90300000010u + std::uint64_t{host} * 16; }
     std::string where() const;
 
@@ -136,14 +166,16 @@ private:
     verbs m_verbs;
     cm_agent m_cm;
     const scenario_config* m_scenario = nullptr;
-    const protocol* m_protocol = nullptr;
+    const protocol* m_protocol = nullptr;  // not in workload `script`
+    const script_plan* m_plan = nullptr;   // only in workload `script`
+    const std::vector<cycle_t>* m_post_cycles = nullptr;
     std::deque<cycle_t> m_interrupts;
     std::deque<connection> m_connections;  // a deque: connections are referred to by pointer
     std::map<std::uint32_t, connection*> m_by_qpn;
     std::map<std::uint32_t, connection*> m_by_cm_id;
     completion_queue* m_management_cq = nullptr;
     queue_pair* m_management_qp = nullptr;
-    std::deque<std::pair<std::uint16_t, ib::cm_message>> m_waiting_mads;
+    std::deque<std::pair<std::uint16_t, mad>> m_waiting_mads;
     std::uint32_t m_steps_open = 0;
     cycle_t m_start = never;
 };

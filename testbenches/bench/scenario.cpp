@@ -4,6 +4,7 @@
 
 #include "testbenches/bench/host_layout.h"
 #include "testbenches/bench/host_software.h"
+#include "testbenches/bench/script_plan.h"
 
 namespace hcasim {
 

@@ -7,6 +7,9 @@
 #include <tuple>
 
 #include "model/clock/cycle_time.h"
+#include "model/ib/byte_order.h"
+#include "model/ib/mad.h"
+#include "model/ib/psn.h"
 #include "testbenches/bench/host_layout.h"
 
 namespace hcasim {
@@ -16,12 +19,51 @@ namespace {
 // Packets that a link holds beside those in flight. The receiving port takes each at once.
 constexpr std::uint32_t link_depth = 16;
 
+// Scripts: time 0 is this long after the start, so that there is time to post what goes out then; how long
+// before its packet a post is tried first; how often.
+constexpr cycle_t script_margin_cycles = 4000;
+constexpr cycle_t first_guess_cycles = 350;
+constexpr std::uint32_t script_attempts = 8;
+
 sc_core::sc_time period_of(std::uint64_t clock_mhz) {
     return sc_core::sc_time(static_cast<double>(1000000 / clock_mhz), sc_core::SC_PS);
 }
 
 sc_core::sc_time nanoseconds(std::uint64_t ns) {
     return sc_core::sc_time(static_cast<double>(ns), sc_core::SC_NS);
+}
+
+// Cycle in which the packet of a deed began on its host's link; 0 when it did not.
+cycle_t wire_cycle(const script_plan& plan, std::size_t deed, const std::vector<tapped_packet>& packets) {
+    const script_deed& d = plan.deeds[deed];
+    const script_wire& w = plan.connections[d.connection];
+    for (const tapped_packet& p : packets) {
+        if (p.host != d.host) {
+            continue;
+        }
+        const ib::decoded_packet packet = ib::decode(p.bytes.data(), p.bytes.size());
+        const std::uint8_t* payload = p.bytes.data() + packet.payload_offset;
+        bool found = false;
+        ib::cm_message m;
+        if (d.action == script_action::send) {
+            const script_side& peer = w.side(!d.by_active);
+            found = ib::is_rc_send(packet.h.op) && packet.h.dest_qpn == peer.qpn &&
+                    packet.h.psn == ib::psn_add(peer.psn, d.number);
+        } else if (!ib::is_ud(packet.h.op)) {
+            found = false;
+        } else if (d.action == script_action::query) {
+            found = payload[1] == 3 && ib::load_be64(payload + 8) == deed + 1;
+        } else if (ib::decode(payload, m)) {
+            constexpr ib::cm_attribute attributes[] = {ib::cm_attribute::req, ib::cm_attribute::rep,
+                                                       ib::cm_attribute::rtu};
+            found = d.action != script_action::close && m.transaction_id == w.transaction_id &&
+                    m.attribute == attributes[static_cast<std::size_t>(d.action)];
+        }
+        if (found) {
+            return p.first_byte_cycle;
+        }
+    }
+    return 0;
 }
 
 }  // namespace
@@ -96,7 +138,8 @@ void system::bind_switch() {
 hca_config system::config_of(const scenario_config& scenario, std::uint32_t host) const {
     hca_config c = scenario.hca;
     c.timer_shift = scenario.timer_shift;
-    c.lid = static_cast<std::uint16_t>(host + 1);
+    c.lid = scenario.workload == workload_kind::script ? m_plan->lid_of_host[host]
+                                                       : static_cast<std::uint16_t>(host + 1);
     c.seed = scenario.seed * max_hosts + host;
     c.receive_engine.infer_rts =
         scenario.policy == gate_policy::hardware && (scenario.open_on & open_on_packet) != 0;
@@ -116,6 +159,66 @@ hca_config system::config_of(const scenario_config& scenario, std::uint32_t host
 }
 
 run_result system::run(const scenario_config& scenario, const run_options& options) {
+    return scenario.workload == workload_kind::script ? run_script(scenario, options)
+                                                      : run_once(scenario, options);
+}
+
+// A script says when its packets are on the wire; software can only choose when it posts them. So the run is
+// repeated with the posts moved by what was missed, until every packet begins in its cycle; the run that does
+// is the result.
+run_result system::run_script(const scenario_config& scenario, const run_options& options) {
+    m_plan = std::make_unique<script_plan>(make_script_plan(scenario));
+    const auto wire_target = [&scenario](const script_deed& d) {
+        return script_margin_cycles + ns_to_cycles(d.at_ns, scenario.hca.clock_mhz);
+    };
+    m_post_cycles.clear();
+    for (const script_deed& d : m_plan->deeds) {
+        m_post_cycles.push_back(wire_target(d) - first_guess_cycles);
+    }
+    run_options silent = options;
+    silent.tap_packets = true;
+    silent.wave = nullptr;
+    for (std::uint32_t attempt = 0; attempt < script_attempts; ++attempt) {
+        run_result result = run_once(scenario, silent);
+        if (result.invariants_violated != 0) {
+            return result;
+        }
+        bool exact = true;
+        for (std::size_t i = 0; i < m_plan->deeds.size(); ++i) {
+            const script_deed& d = m_plan->deeds[i];
+            const cycle_t on_wire = wire_cycle(*m_plan, i, result.packets);
+            if (d.action == script_action::close || on_wire == 0) {
+                continue;
+            }
+            const cycle_t target = m_director.start_cycle() + wire_target(d);
+            exact = exact && on_wire == target;
+            m_post_cycles[i] += target - on_wire;  // modulo 2^64: may go back
+        }
+        if (exact) {
+            if (options.wave != nullptr || !options.tap_packets) {
+                result = run_once(scenario, options);
+            }
+            return result;
+        }
+    }
+    const run_result last = run_once(scenario, silent);
+    for (std::size_t i = 0; i < m_plan->deeds.size(); ++i) {
+        const script_deed& d = m_plan->deeds[i];
+        const cycle_t on_wire = wire_cycle(*m_plan, i, last.packets);
+        const cycle_t target = m_director.start_cycle() + wire_target(d);
+        if (d.action != script_action::close && on_wire != target) {
+            throw scenario_error(
+                "step[" + std::to_string(i) + "].at_ns = " + std::to_string(d.at_ns) +
+                ": the packet cannot begin then; it begins " +
+                (on_wire == 0 ? "never"
+                              : std::to_string(on_wire > target ? on_wire - target : target - on_wire) +
+                                    " cycles " + (on_wire > target ? "later" : "earlier")));
+        }
+    }
+    return last;
+}
+
+run_result system::run_once(const scenario_config& scenario, const run_options& options) {
     const auto begin = std::chrono::steady_clock::now();
     m_domain.set_run_ahead(true);
     m_domain.set_horizon(never);
@@ -125,12 +228,15 @@ run_result system::run(const scenario_config& scenario, const run_options& optio
     m_recorder.set_wave(options.wave);
     m_recorder.set_tap(options.tap_packets);
     m_recorder.reset(scenario);
-    m_director.reset(scenario.hosts, scenario.connections, [this](cycle_t cycle) {
+    const bool script = scenario.workload == workload_kind::script;
+    const auto connections =
+        script ? static_cast<std::uint32_t>(m_plan->connections.size()) : scenario.connections;
+    m_director.reset(scenario.hosts, connections, [this](cycle_t cycle) {
         for (const auto& node : m_nodes) {
             node->software.start(cycle);
         }
     });
-    if (scenario.workload != workload_kind::script) {
+    if (!script) {
         m_protocol = make_protocol(scenario.workload, scenario.message_bytes);
     }
     const host_config& host = scenario.host;
@@ -147,7 +253,11 @@ run_result system::run(const scenario_config& scenario, const run_options& optio
         node.arrivals.reset(m_recorder.of_host(h));
         node.adapter.set_observer(&node.arrivals);
         node.adapter.reset(config);
-        node.software.reset(scenario, m_protocol.get());
+        if (script) {
+            node.software.reset(scenario, *m_plan, m_post_cycles);
+        } else {
+            node.software.reset(scenario, *m_protocol);
+        }
     }
     channel_config link;
     link.depth = link_depth;
@@ -172,9 +282,10 @@ run_result system::run(const scenario_config& scenario, const run_options& optio
         }
     }
     // The order of what different hosts do in one cycle is no result.
-    std::stable_sort(result.packets.begin(), result.packets.end(), [](const tapped_packet& a, const tapped_packet& b) {
-        return std::tie(a.first_byte_cycle, a.host) < std::tie(b.first_byte_cycle, b.host);
-    });
+    std::stable_sort(result.packets.begin(), result.packets.end(),
+                     [](const tapped_packet& a, const tapped_packet& b) {
+                         return std::tie(a.first_byte_cycle, a.host) < std::tie(b.first_byte_cycle, b.host);
+                     });
     std::stable_sort(result.wqes.begin(), result.wqes.end(), [](const wqe_record& a, const wqe_record& b) {
         return std::tie(a.host, a.qpn) < std::tie(b.host, b.qpn);
     });

@@ -17,6 +17,7 @@
 #include "testbenches/bench/recorder.h"
 #include "testbenches/bench/run_director.h"
 #include "testbenches/bench/scenario.h"
+#include "testbenches/bench/script_plan.h"
 #include "tlm/host_memory.h"
 #include "tlm/host_processor.h"
 #include "tlm/pcie_bus.h"
@@ -39,6 +40,8 @@ private:
 
     void bind_cable();
     void bind_switch();
+    run_result run_once(const scenario_config& scenario, const run_options& options);
+    run_result run_script(const scenario_config& scenario, const run_options& options);
     hca_config config_of(const scenario_config& scenario, std::uint32_t host) const;
     std::vector<std::pair<std::string, std::uint64_t>> counters() const;
 
@@ -53,6 +56,8 @@ private:
     std::vector<std::unique_ptr<channel<ib::packet*>>> m_links;
     std::unique_ptr<fabric_switch> m_switch;
     std::unique_ptr<protocol> m_protocol;
+    std::unique_ptr<script_plan> m_plan;
+    std::vector<cycle_t> m_post_cycles;  ///< by deed of m_plan, from the start of the connections
 };
 
 }  // namespace hcasim
