@@ -118,7 +118,7 @@ void send_engine::tick() {
 void send_engine::take_state(const state_event& e) {
     qp& q = at(e.qpn);
     if (e.created || e.state == ib::qp_state::reset) {
-        m_outstanding.clear(q.outstanding);
+        forget_outstanding(q);
         const std::uint32_t epoch = q.epoch + 1;
         const std::uint32_t slot = q.slot;
         q = qp{};
@@ -129,15 +129,13 @@ void send_engine::take_state(const state_event& e) {
     }
     q.state = e.state;
     if (is_flushing(e.state)) {
+        give_back_service(q);
         ++q.epoch;
         q.dead = false;
         q.held = false;
         q.rewind = false;
         q.deadline = 0;
         q.rnr_until = 0;
-        if (q.slot != none && m_services[q.slot].at != phase::ended) {
-            q.next_index = first_not_begun(m_services[q.slot]);
-        }
         if (!q.outstanding.empty()) {
             m_flush.push_back(e.qpn & m_mask);
         }
@@ -209,9 +207,9 @@ void send_engine::take_context(const qpc_response& r) {
         return;
     }
     service& v = m_services[r.cookie];
-    v.pinned = r.known;
     qp& q = at(v.grant.qpn);
     if (!r.known || v.epoch != q.epoch || (v.grant.flush != is_flushing(q.state))) {
+        give_back_service(q);
         abort_service(r.cookie);
         return;
     }
@@ -309,7 +307,6 @@ void send_engine::take_grant() {
         v.current = 0;
         v.offset_bytes = 0;
         v.used = true;
-        v.pinned = false;
         q.slot = s;
         q.next_index = static_cast<std::uint16_t>(g.first + g.count);
         m_want_context.push_back(s);
@@ -320,7 +317,7 @@ void send_engine::take_grant() {
 // --- pipeline -----------------------------------------------------------------------------------------------------------------------------
 
 bool send_engine::request_contexts() {
-    // Writes and error requests first: they free pins, and their number is bounded by what was granted before.
+    // What ends grants goes before what begins them.
     if (!m_finished.empty() || !m_errors.empty() || !m_want_context.empty()) {
         if (!context_o.can_push()) {
             return false;
@@ -330,7 +327,7 @@ bool send_engine::request_contexts() {
             const finished& f = m_finished.front();
             const service& v = m_services[f.slot];
             r.qpn = v.grant.qpn;
-            r.operation = f.write ? qpc_operation::write_requester : qpc_operation::unpin;
+            r.operation = qpc_operation::write_requester;
             r.requester.next_psn = v.next_psn;
             context_o.push(r);
             const scheduler_update u = f.update;
@@ -343,7 +340,7 @@ bool send_engine::request_contexts() {
         } else {
             const std::uint32_t s = m_want_context.front();
             m_want_context.pop_front();
-            r.operation = qpc_operation::read_pinned;
+            r.operation = qpc_operation::read;
             r.qpn = m_services[s].grant.qpn;
             r.cookie = s;
             context_o.push(r);
@@ -378,7 +375,8 @@ bool send_engine::request_data() {
             m_sending.push_back(s);
         }
         if (gathered_one) {
-            return !m_sending.empty();
+            // A packet without payload has nothing to wait for: no answer will wake this module for it.
+            return !m_sending.empty() || !m_gathered.back().waits_for_data;
         }
     }
     return false;
@@ -390,6 +388,14 @@ bool send_engine::gather_next(std::uint32_t s) {
     qp& q = at(v.grant.qpn);
     if (v.epoch != q.epoch) {
         abort_service(s);
+        return false;
+    }
+    if (v.offset_bytes == 0 && q.state != ib::qp_state::rts) {
+        // Closed since the grant: no other message is begun.
+        q.next_index = static_cast<std::uint16_t>(v.grant.first + v.current);
+        scheduler_update u;
+        u.set_consumer = true;
+        finish(s, true, u);
         return false;
     }
     if (v.in_flight >= m_config.payload_prefetch) {
@@ -440,9 +446,9 @@ bool send_engine::begin_message(std::uint32_t s, qp& q, const ib::send_wqe& w) {
         bad.wqe_index = index;
         bad.first_psn = bad.last_psn = v.next_psn;
         m_outstanding.push(q.outstanding, bad);
-        q.next_index = static_cast<std::uint16_t>(index + 1);
         fail(q, too_long ? ib::wc_status::loc_len_err : ib::wc_status::loc_qp_op_err,
              type == ib::service_type::ud ? ib::qp_state::sqe : ib::qp_state::err);
+        q.next_index = static_cast<std::uint16_t>(index + 1);
         abort_service(s);
         return false;
     }
@@ -534,12 +540,8 @@ bool send_engine::emit() {
         m_gathered.pop_front();
         m_data_cursor -= m_data_cursor != 0 ? 1 : 0;
         qp& q = at(g.packet->qpn);
-        service& v = m_services[g.slot];
-        const bool same_service = v.used && v.generation == g.generation;
-        if (same_service) {
-            --v.in_flight;
-        }
         if (g.epoch != q.epoch || q.qpn != g.packet->qpn) {
+            left_service(g);
             ++m_counters.dropped_packets;
             m_pool.put(g.packet);
         } else {
@@ -549,7 +551,7 @@ bool send_engine::emit() {
                 m_observer->stamp(p->qpn, p->wqe_index, stage::payload, now());
             }
             p->queued_cycle = now();
-            m_emit[p->vl].push_back(p);
+            m_emit[p->vl].push_back(g);
             ++m_emit_count;
             if (p->ends_message) {
                 if (!q.began || ib::index_distance(p->wqe_index, q.newest_sent) > 0) {
@@ -570,7 +572,8 @@ bool send_engine::emit() {
             if (m_emit[vl].empty() || !packet_o(vl).can_push()) {
                 continue;
             }
-            packet_o(vl).push(m_emit[vl].front());
+            packet_o(vl).push(m_emit[vl].front().packet);
+            left_service(m_emit[vl].front());
             m_emit[vl].pop_front();
             --m_emit_count;
             ++m_counters.packets;
@@ -583,6 +586,40 @@ bool send_engine::emit() {
 }
 
 // --- ends -----------------------------------------------------------------------------------------------------------------------------
+
+// A packet has left for its VL queue or was dropped: its grant may read for another one.
+void send_engine::left_service(const gathered& g) {
+    service& v = m_services[g.slot];
+    if (v.used && v.generation == g.generation) {
+        --v.in_flight;
+    }
+}
+
+// What the QP's present grant has not begun is the next to be granted. A grant of an older epoch has no say: a rewind has set the index already.
+void send_engine::give_back_service(qp& q) {
+    if (q.slot != none && m_services[q.slot].at != phase::ended && m_services[q.slot].epoch == q.epoch) {
+        q.next_index = first_not_begun(m_services[q.slot]);
+    }
+}
+
+void send_engine::forget_outstanding(qp& q) {
+    const std::uint32_t entries = q.outstanding.count;
+    m_outstanding.clear(q.outstanding);
+    for (std::uint32_t i = 0; i < entries; ++i) {
+        wake_window_waiter();
+    }
+}
+
+// An entry of the shared list is free: the first QP that still waits for one goes on.
+void send_engine::wake_window_waiter() {
+    bool released = false;
+    while (!released && !m_window_wait.empty()) {
+        qp& waiting = m_qps[m_window_wait.front()];
+        m_window_wait.pop_front();
+        released = waiting.held && waiting.rnr_until == 0;
+        release(waiting);
+    }
+}
 
 std::uint16_t send_engine::first_not_begun(const service& v) const {
     if (v.at != phase::sending && v.at != phase::flush_wait) {
@@ -603,8 +640,8 @@ void send_engine::abort_service(std::uint32_t s) {
 void send_engine::finish(std::uint32_t s, bool write, const scheduler_update& update) {
     service& v = m_services[s];
     v.at = phase::ended;
-    if (v.pinned) {
-        m_finished.push_back({s, write, update});
+    if (write) {
+        m_finished.push_back({s, update});
     } else {
         end_service(s, update);
     }
@@ -624,7 +661,6 @@ void send_engine::end_service(std::uint32_t s, scheduler_update update) {
     }
     m_updates.push_back(update);
     v.used = false;
-    v.pinned = false;
     q.slot = none;
     m_free_services.push_back(s);
     check_drained(q);
@@ -637,11 +673,7 @@ void send_engine::retire_front(qp& q, ib::wc_status status) {
         m_observer->stamp(q.qpn, o.wqe_index, stage::acked, now());
     }
     complete(q.qpn, o, status);
-    if (!m_window_wait.empty()) {
-        qp& waiting = m_qps[m_window_wait.front()];
-        m_window_wait.pop_front();
-        release(waiting);
-    }
+    wake_window_waiter();
 }
 
 void send_engine::complete(std::uint32_t qpn, const outstanding_send& o, ib::wc_status status) {
@@ -700,7 +732,7 @@ void send_engine::rewind(qp& q, bool hold) {
     q.first_psn = oldest.first_psn;
     q.next_index = oldest.wqe_index;
     q.deadline = 0;
-    m_outstanding.clear(q.outstanding);
+    forget_outstanding(q);
     scheduler_update u;
     u.qpn = q.qpn;
     u.set_consumer = true;
@@ -714,6 +746,7 @@ void send_engine::rewind(qp& q, bool hold) {
 
 // The oldest unacknowledged send ends with `status` and the QP goes to an error state; the rest is flushed when the state has changed.
 void send_engine::fail(qp& q, ib::wc_status status, ib::qp_state to) {
+    give_back_service(q);
     retire_front(q, status);
     q.dead = true;
     ++q.epoch;

@@ -93,7 +93,6 @@ private:
         std::uint16_t count = 0;         // WQEs of the grant that are served (up to the end of the ring)
         std::uint16_t current = 0;
         bool used = false;
-        bool pinned = false;
         std::uint32_t offset_bytes = 0;  // of the current WQE
         std::uint32_t next_psn = 0;
         ib::qp_context context;
@@ -113,7 +112,6 @@ private:
     };
     struct finished {
         std::uint32_t slot = 0;
-        bool write = false;          // context is to be written back, else only unpinned
         scheduler_update update;
     };
 
@@ -133,6 +131,10 @@ private:
     void finish(std::uint32_t s, bool write, const scheduler_update& update);
     void end_service(std::uint32_t s, scheduler_update update);
     void abort_service(std::uint32_t s);
+    void left_service(const gathered& g);
+    void give_back_service(qp& q);
+    void forget_outstanding(qp& q);
+    void wake_window_waiter();
     std::uint16_t first_not_begun(const service& v) const;
     void retire_front(qp& q, ib::wc_status status);
     void complete(std::uint32_t qpn, const outstanding_send& send, ib::wc_status status);
@@ -166,7 +168,7 @@ private:
     ring_queue<std::uint32_t> m_window_wait; // QP slots that wait for room in the shared list
     ring_queue<gathered> m_gathered;
     std::size_t m_data_cursor = 0;           // entries of m_gathered before it do not wait for data
-    std::array<ring_queue<ib::packet*>, vls> m_emit;
+    std::array<ring_queue<gathered>, vls> m_emit;    // made, waiting for room in the queue of their VL
     std::uint32_t m_emit_count = 0;
     std::uint32_t m_next_vl = 0;
     ring_queue<finished> m_finished;
