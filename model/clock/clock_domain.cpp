@@ -98,7 +98,8 @@ void clock_domain::run_method() {
             }
         }
         last = std::min(last, m_horizon);
-        if (m_engine.next_due() > last) {
+        const cycle_t next = m_engine.next_due();
+        if (next > last || next == never) {
             break;
         }
         m_engine.run_to(last);

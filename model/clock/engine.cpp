@@ -111,7 +111,7 @@ std::uint64_t engine::run_to(cycle_t last) {
     m_yield = false;
     while (!m_stopped && !m_yield) {
         const cycle_t next = next_due();
-        if (next > last) {
+        if (next > last || next == never) {
             break;
         }
         m_now = next;

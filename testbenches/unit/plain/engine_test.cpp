@@ -147,6 +147,11 @@ TEST_CASE("engine: a wake for never is none") {
     e.wake_at(p, never);
     CHECK(e.next_due() == never);
     CHECK(e.run_to(never - 1) == 0);
+    CHECK(e.run_to(never) == 0);
+    CHECK(e.now() == 0);
+    e.wake_at(p, 3);
+    CHECK(e.run_to(never) == 1);
+    CHECK(e.now() == 3);
 }
 
 TEST_CASE("engine: run_to is inclusive and jumps over idle cycles") {
