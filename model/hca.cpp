@@ -192,7 +192,6 @@ std::vector<std::pair<std::string, std::uint64_t>> hca::counters() const {
     add("qp_context_cache.merged", c.merged);
     add("qp_context_cache.writebacks", c.writebacks);
     add("qp_context_cache.evictions", c.evictions);
-    add("qp_context_cache.pinned_waits", c.pinned_waits);
     const auto& s = b.scheduler->counters();
     add("send_scheduler.grants", s.grants);
     add("send_scheduler.wqes", s.wqes);

@@ -74,7 +74,7 @@ void command_unit::tick() {
                 return;
             }
             qpc_request r;
-            r.operation = qpc_operation::read_once;
+            r.operation = qpc_operation::read;
             r.qpn = m_mailbox.number;
             context_o.push(r);
             m_step = step::wait_context;

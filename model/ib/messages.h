@@ -86,13 +86,11 @@ struct state_event {
 };
 
 enum class qpc_operation : std::uint8_t {
-    read_pinned,       ///< context by value; the line stays until unpinned
-    write_requester,   ///< requester half, then unpin
-    write_responder,   ///< responder half, then unpin
-    unpin,             ///< no change
+    read,              ///< context by value
+    write_requester,   ///< requester half; no response
+    write_responder,   ///< responder half; no response
     modify,            ///< compare state, apply attributes, change state (one atomic step)
     create,            ///< new context in place of whatever the slot held
-    read_once,         ///< context by value, not pinned
 };
 
 /// What `modify` does. Lives in the requester's memory until the response.
@@ -107,7 +105,7 @@ struct qpc_modify {
 };
 
 struct qpc_request {
-    qpc_operation operation = qpc_operation::read_pinned;
+    qpc_operation operation = qpc_operation::read;
     std::uint32_t qpn = 0;
     std::uint32_t cookie = 0;
     ib::requester_context requester;
@@ -116,7 +114,7 @@ struct qpc_request {
     const ib::qp_context* fresh = nullptr;  ///< create
 };
 
-/// Response to read_pinned, read_once, modify and create. `known` is false when the slot holds no QP of that number; nothing is then pinned.
+/// Response to read, modify and create. `known` is false when the slot holds no QP of that number.
 struct qpc_response {
     std::uint32_t cookie = 0;
     bool known = false;

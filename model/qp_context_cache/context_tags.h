@@ -8,7 +8,7 @@
 
 namespace hcasim {
 
-/// Tags, pins and replacement of the context cache. A line is set * ways + way.
+/// Tags and replacement of the context cache. A line is set * ways + way.
 class context_tags {
 public:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -32,22 +32,16 @@ public:
         return none;
     }
 
-    /// Line to be filled for `slot`: the first invalid way, else the victim among ways without pins; `none` when every way is pinned.
+    /// Line to be filled for `slot`: the first invalid way of its set, else the victim.
     std::uint32_t victim(std::uint32_t slot) const {
         const std::uint32_t set = slot & (m_sets - 1);
         const std::uint32_t base = set * m_ways;
-        std::uint32_t free = 0;
         for (std::uint32_t way = 0; way < m_ways; ++way) {
-            const line& l = m_lines[base + way];
-            if (!l.valid) {
+            if (!m_lines[base + way].valid) {
                 return base + way;
             }
-            free |= l.pins == 0 ? 1u << way : 0u;
         }
-        if (free == 0) {
-            return none;
-        }
-        return base + (m_policy == replacement_policy::plru ? plru_victim(set, free) : lru_victim(base, free));
+        return base + (m_policy == replacement_policy::plru ? plru_victim(set) : lru_victim(base));
     }
 
     void touch(std::uint32_t index) {
@@ -67,25 +61,21 @@ public:
     bool is_valid(std::uint32_t index) const { return m_lines[index].valid; }
     bool is_dirty(std::uint32_t index) const { return m_lines[index].dirty; }
     void set_dirty(std::uint32_t index) { m_lines[index].dirty = true; }
-    std::uint32_t pins(std::uint32_t index) const { return m_lines[index].pins; }
-    void pin(std::uint32_t index) { ++m_lines[index].pins; }
-    void unpin(std::uint32_t index) { --m_lines[index].pins; }
     std::uint32_t lines() const { return m_sets * m_ways; }
 
 private:
     struct line {
         std::uint64_t used = 0;
         std::uint32_t slot = 0;
-        std::uint32_t pins = 0;
         bool valid = false;
         bool dirty = false;
     };
 
-    std::uint32_t lru_victim(std::uint32_t base, std::uint32_t free) const {
+    std::uint32_t lru_victim(std::uint32_t base) const {
         std::uint32_t best = 0;
         std::uint64_t oldest = ~std::uint64_t{0};
         for (std::uint32_t way = 0; way < m_ways; ++way) {
-            if ((free >> way & 1u) != 0 && m_lines[base + way].used < oldest) {
+            if (m_lines[base + way].used < oldest) {
                 oldest = m_lines[base + way].used;
                 best = way;
             }
@@ -93,20 +83,14 @@ private:
         return best;
     }
 
-    // Tree pseudo-LRU: node n has children 2n + 1 and 2n + 2; a node's bit names the half that was used less recently. A half whose ways are all
-    // pinned is passed over.
-    std::uint32_t plru_victim(std::uint32_t set, std::uint32_t free) const {
+    // Tree pseudo-LRU: node n has children 2n + 1 and 2n + 2; a node's bit names the half that was used less recently.
+    std::uint32_t plru_victim(std::uint32_t set) const {
         std::uint32_t node = 0;
         std::uint32_t first = 0;
         std::uint32_t span = m_ways;
         while (span > 1) {
             span /= 2;
-            const std::uint32_t half = (1u << span) - 1u;
-            bool right = (m_tree[set] >> node & 1u) != 0;
-            const std::uint32_t wanted = right ? half << (first + span) : half << first;
-            if ((free & wanted) == 0) {
-                right = !right;
-            }
+            const bool right = (m_tree[set] >> node & 1u) != 0;
             first += right ? span : 0;
             node = 2 * node + (right ? 2 : 1);
         }

@@ -92,7 +92,8 @@ void qp_context_cache::tick() {
     if (fill_i.can_pop()) {
         m_misses[fill_i.pop().cookie].filled = true;
     }
-    const bool installed = install_filled();
+    // A line that was installed is not taken away before those that waited for it have been served.
+    const bool installed = m_replay.empty() && install_filled();
     // One access to the arrays per cycle: those that waited for a fill first, then the clients in turn. A client whose request cannot be served
     // in this cycle (no free miss entry, no room for an answer) does not hold up the others.
     bool served = false;
@@ -163,13 +164,6 @@ bool qp_context_cache::install_filled() {
             continue;
         }
         const std::uint32_t line = m_tags.victim(m.slot);
-        if (line == context_tags::none) {
-            if (!m.counted_wait) {
-                m.counted_wait = true;
-                ++m_counters.pinned_waits;
-            }
-            continue;  // an unpin wakes this module: it is a request of a client
-        }
         if (!evict(line)) {
             return false;
         }
@@ -182,7 +176,6 @@ bool qp_context_cache::install_filled() {
         m.requests.clear();
         m.used = false;
         m.filled = false;
-        m.counted_wait = false;
         --m_used_misses;
         return true;
     }
@@ -262,11 +255,7 @@ bool qp_context_cache::perform(client from, const qpc_request& r, std::uint32_t 
     response.was_hit = was_hit;
     response.known = known;
     switch (r.operation) {
-        case qpc_operation::read_pinned:
-        case qpc_operation::read_once:
-            if (known && r.operation == qpc_operation::read_pinned) {
-                m_tags.pin(line);
-            }
+        case qpc_operation::read:
             response.from = c.state;
             response.context = c;
             respond(from, response);
@@ -276,17 +265,12 @@ bool qp_context_cache::perform(client from, const qpc_request& r, std::uint32_t 
                 c.requester = r.requester;
                 m_tags.set_dirty(line);
             }
-            m_tags.unpin(line);
             break;
         case qpc_operation::write_responder:
             if (known) {  // destroyed in the meantime: nothing to keep
                 c.responder = r.responder;
                 m_tags.set_dirty(line);
             }
-            m_tags.unpin(line);
-            break;
-        case qpc_operation::unpin:
-            m_tags.unpin(line);
             break;
         case qpc_operation::modify:
             if (known) {

@@ -42,7 +42,6 @@ public:
         std::uint64_t merged = 0;      ///< a fill was under way
         std::uint64_t writebacks = 0;
         std::uint64_t evictions = 0;
-        std::uint64_t pinned_waits = 0;  ///< fills that found every way of their set pinned
     };
     const counters_t& counters() const { return m_counters; }
 
@@ -55,7 +54,6 @@ private:
         bool used = false;
         std::uint32_t slot = 0;
         bool filled = false;       // data is here, a line is not yet
-        bool counted_wait = false;
         ring_queue<waiting_request> requests;
         alignas(8) std::array<std::uint8_t, ib::qp_context_slot_bytes> data{};
     };

@@ -10,7 +10,7 @@ void qp_context_cache_config::describe(parameter_list& list) {
     list.integer("qp_context_cache.ways", ways, 1, 16,
                  {"ways", "ways per set; pseudo-LRU needs a power of two", evidence::assumed, "JingZhao has 2"});
     list.choice("qp_context_cache.replacement", replacement, {"lru", "plru"},
-                {"1", "victim among the ways that are not pinned: least recently used, or tree pseudo-LRU", evidence::assumed, ""});
+                {"1", "victim: least recently used, or tree pseudo-LRU", evidence::assumed, ""});
     list.integer("qp_context_cache.misses_outstanding", misses_outstanding, 1, 64,
                  {"entries", "misses that can be fetched at once; requests for a QP under way are merged", evidence::documented,
                   "JingZhao: 4 outstanding ICM misses"});

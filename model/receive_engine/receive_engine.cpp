@@ -121,6 +121,9 @@ void receive_engine::take_state(const state_event& e) {
         q.qpn = e.qpn;
         q.active = active_index;
         q.flushing = flushing;
+        if (active_index != none) {
+            m_active[active_index].known = false;  // what is in the engine belongs to the life that has ended
+        }
     }
     q.state = e.state;
     q.error_asked = false;
@@ -167,7 +170,7 @@ void receive_engine::take_packet() {
         a.qpn = d.h.dest_qpn;
         q.active = i;
         qpc_request r;
-        r.operation = qpc_operation::read_pinned;
+        r.operation = qpc_operation::read;
         r.qpn = d.h.dest_qpn;
         r.cookie = i;
         m_requests.push_back(r);
@@ -502,9 +505,9 @@ void receive_engine::release(std::uint32_t index) {
     if (--a.users != 0) {
         return;
     }
-    if (a.known) {
+    if (a.known && a.dirty) {
         qpc_request r;
-        r.operation = a.dirty ? qpc_operation::write_responder : qpc_operation::unpin;
+        r.operation = qpc_operation::write_responder;
         r.qpn = a.qpn;
         r.responder = a.context.responder;
         m_requests.push_back(r);
@@ -540,7 +543,7 @@ bool receive_engine::run_flush() {
                 return false;  // its last packets end first; their end is in this module
             }
             qpc_request r;
-            r.operation = qpc_operation::read_pinned;
+            r.operation = qpc_operation::read;
             r.qpn = q.qpn;
             r.cookie = flush_cookie;
             m_requests.push_back(r);
@@ -550,9 +553,9 @@ bool receive_engine::run_flush() {
         case flush_step::fetch: {
             ib::responder_context& c = m_flush_context.responder;
             if (!m_flush_known || !is_flushing(q.state) || c.rq_consumer == q.producer) {
-                if (m_flush_known) {
+                if (m_flush_known && is_flushing(q.state)) {
                     qpc_request r;
-                    r.operation = is_flushing(q.state) ? qpc_operation::write_responder : qpc_operation::unpin;
+                    r.operation = qpc_operation::write_responder;
                     r.qpn = m_flush_context.qpn;
                     r.responder = c;
                     m_requests.push_back(r);
