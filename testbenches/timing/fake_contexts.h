@@ -22,7 +22,6 @@ public:
     stimulus<qpc_response> answers;
     stimulus<state_event> states;
     std::map<std::uint32_t, ib::qp_context> table;
-    int pins = 0;
     cycle_t hit_cycles = 2;
     std::function<void(const state_event&, cycle_t)>
         on_change;  ///< other listeners: the event is visible to them in this cycle
@@ -30,7 +29,6 @@ public:
     /// A fresh table.
     void clear() {
         table.clear();
-        pins = 0;
         hit_cycles = 2;
     }
     /// Changes the state so that the block sees the event at `cycle`.
@@ -64,19 +62,11 @@ private:
         answer.cookie = r.cookie;
         answer.known = found != table.end();
         switch (r.operation) {
-            case qpc_operation::read:
-                pins += answer.known ? 1 : 0;
-                break;
             case qpc_operation::write_requester:
                 found->second.requester = r.requester;
-                --pins;
                 return;
             case qpc_operation::write_responder:
                 found->second.responder = r.responder;
-                --pins;
-                return;
-            case qpc_operation::unpin:
-                --pins;
                 return;
             case qpc_operation::modify: {
                 const auto state = static_cast<unsigned>(found->second.state);
