@@ -1,6 +1,7 @@
 #include "testbenches/program/run_summary.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -169,14 +170,19 @@ private:
         for (const wqe_record& w : m_result.wqes) {
             for_the_timer += w.waited_for != ib::gate_opener::none && wait_of(w) >= timer_cycles ? 1 : 0;
         }
-        const std::string timer = fmt::format("the REP timer of {}", cycles_and_time(timer_cycles));
+        const std::string shortened = m_scenario.timer_shift == 0
+                                          ? ""
+                                          : fmt::format(", divided by {} as all timers here",
+                                                        grouped(std::uint64_t{1} << m_scenario.timer_shift));
+        const std::string timer =
+            fmt::format("the REP timer of {}{}", cycles_and_time(timer_cycles), shortened);
         std::string words =
             fmt::format("{} of {} did not arrive.", grouped(sent - arrived), plural(sent, "RTU", "RTUs"));
         if (for_the_timer != 0) {
             return words + fmt::format(" {} waited until {} had brought the RTU again.",
                                        plural(for_the_timer, "send", "sends"), timer);
         }
-        return words + fmt::format(" No send waited for {}, which brings a lost RTU again.", timer);
+        return words + fmt::format(" No send waited for {}, that brings a lost RTU again.", timer);
     }
 
     // CM response timeout of the peer, 4.096 us * 2^n, after which the passive side sends its REP again.

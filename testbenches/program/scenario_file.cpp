@@ -1,9 +1,11 @@
 #include "testbenches/program/scenario_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +17,7 @@
 #include <system_error>
 #include <utility>
 
+#include "testbenches/bench/script_plan.h"
 #include "testbenches/program/nearest_name.h"
 
 namespace hcasim {
@@ -35,11 +38,6 @@ std::string join(const std::vector<std::string>& words, const char* separator = 
 // Hosts are named by letters in step and connection tables: host 0 is "a".
 std::string host_letter(std::size_t index) { return std::string(1, static_cast<char>('a' + index)); }
 constexpr std::size_t host_letters = 26;
-
-const std::vector<std::string>& step_actions() {
-    static const std::vector<std::string> actions{"req", "rep", "rtu", "send"};
-    return actions;
-}
 
 // What a node is, for the middle of a sentence.
 std::string describe(const toml::node& node) {
@@ -206,7 +204,31 @@ private:
         return "syntax";
     }
 
+    // toml++ before 3.5 asserts, or does what it likes without assertions, where the name of an array of
+    // tables does not begin like a name (its pull request 301). No value that a scenario may have begins a
+    // line so.
+    void refuse_nameless_headers(const std::string& text) const {
+        constexpr const char* blanks = " \t";
+        std::size_t line = 1;
+        for (std::size_t begin = 0; begin < text.size(); ++line) {
+            const std::size_t end = std::min(text.find('\n', begin), text.size());
+            const std::size_t header = text.find_first_not_of(line == 1 ? " \t\xef\xbb\xbf" : blanks, begin);
+            if (header != std::string::npos && text[header] == '[') {
+                const std::size_t inside = header + (text.compare(header, 2, "[[") == 0 ? 2 : 1);
+                const std::size_t name = text.find_first_not_of(blanks, inside);
+                const char c = name == std::string::npos ? '\n' : text[name];
+                if (std::isalnum(static_cast<unsigned char>(c)) == 0 &&
+                    std::string("_-\"'").find(c) == std::string::npos) {
+                    throw input_error(to_line({fmt::format("{}:{}:{}", m_path, line, inside - begin + 1),
+                                               "syntax", "a table header without a name", "valid TOML", ""}));
+                }
+            }
+            begin = end + 1;
+        }
+    }
+
     toml::table parse(const std::string& text) const {
+        refuse_nameless_headers(text);
         try {
             return toml::parse(text, m_path);
         } catch (const toml::parse_error& error) {
@@ -507,17 +529,19 @@ private:
 
     void read_step(const toml::table& table, const std::string& prefix, std::size_t connections) {
         script_step step;
+        m_out.given_at[prefix] = place(table.source());
         const std::vector<std::string> names{"at_ns", "host", "action", "connection"};
         for (const auto& [toml_key, node] : table) {
             const std::string own_name{toml_key.str()};
             const std::string key = fmt::format("{}.{}", prefix, own_name);
+            m_out.given_at[key] = place(node.source());
             if (own_name == "at_ns") {
                 step.at_ns =
                     integer_of(node, key, largest_toml_integer, "an integer, 0 or more (ns)").value_or(0);
             } else if (own_name == "host") {
                 step.host = name_of(node, key, host_names()).value_or("a");
             } else if (own_name == "action") {
-                step.action = name_of(node, key, step_actions()).value_or("");
+                step.action = name_of(node, key, script_action_names()).value_or("");
             } else if (own_name == "connection") {
                 const std::string expected =
                     connections == 0
@@ -538,10 +562,12 @@ private:
 
     void read_connection(const toml::table& table, const std::string& prefix) {
         script_connection connection;
+        m_out.given_at[prefix] = place(table.source());
         int hosts_known = 0;
         for (const auto& [toml_key, node] : table) {
             const std::string own_name{toml_key.str()};
             const std::string key = prefix + "." + printable(own_name);
+            m_out.given_at[key] = place(node.source());
             if (own_name == "active_host" || own_name == "passive_host") {
                 if (const auto host = name_of(node, key, host_names())) {
                     (own_name == "active_host" ? connection.active_host : connection.passive_host) =
@@ -627,6 +653,22 @@ std::string read_file(const std::string& path) {
     return text;
 }
 
+// Where the message names the key, and not only a longer word that holds it.
+std::size_t find_key(const std::string& message, const std::string& key) {
+    const auto is_key_character = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+    };
+    for (std::size_t at = message.find(key); at != std::string::npos; at = message.find(key, at + 1)) {
+        const std::size_t end = at + key.size();
+        const bool begins = at == 0 || (!is_key_character(message[at - 1]) && message[at - 1] != '.');
+        const bool ends = end == message.size() || !is_key_character(message[end]);
+        if (begins && ends) {
+            return at;
+        }
+    }
+    return std::string::npos;
+}
+
 }  // namespace
 
 std::string allowed_values(const parameter& p) {
@@ -674,7 +716,7 @@ input_error scenario_file::located(const scenario_error& error) const {
     std::string where;
     std::size_t first = std::string::npos;
     for (const auto& [key, place] : given_at) {
-        const auto at = message.find(key);
+        const std::size_t at = find_key(message, key);
         // Of two keys at the same place the longer is meant: a key can be the beginning of another.
         if (at != std::string::npos && at <= first) {
             first = at;
@@ -696,6 +738,9 @@ scenario_file parse_scenario(const std::string& text, const std::string& path,
     reader.finish();
     try {
         validate(file.config);
+        if (file.config.workload == workload_kind::script) {
+            static_cast<void>(make_script_plan(file.config));
+        }
     } catch (const scenario_error& error) {
         throw file.located(error);
     }

@@ -17,7 +17,8 @@ constexpr const char* scenario_schema = "hcasim.scenario/1";
 struct scenario_file {
     std::string path;
     scenario_config config;
-    std::map<std::string, std::string> given_at;  ///< key to "FILE:LINE:COL" or "--set key=value"
+    std::map<std::string, std::string>
+        given_at;  ///< key, also "step[0].host", to "FILE:LINE:COL" or "--set key=value"
 
     /// The line for a combination that cannot run: its place is that of the first key it names which was
     /// given.

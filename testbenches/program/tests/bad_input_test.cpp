@@ -14,7 +14,9 @@ using hcasim::parse_scenario;
 
 const std::string head = "schema = \"hcasim.scenario/1\"\n";
 const std::string script = head + "workload = \"script\"\n";
-const std::string two_hosts = "[[connection]]\nactive_host = \"b\"\npassive_host = \"a\"\n";
+const std::string two_hosts =
+    "[[connection]]\nactive_host = \"b\"\npassive_host = \"a\"\nactive_lid = 2\npassive_lid = 1\n"
+    "active_qpn = 0x10\npassive_qpn = 0x11\npassive_psn = 1\n";
 const std::string one_step = "[[step]]\nat_ns = 0\nhost = \"b\"\naction = \"req\"\n";
 
 struct bad_scenario {
@@ -41,6 +43,9 @@ std::vector<bad_scenario> bad_scenarios() {
         {"line without =", head + "seed\n", "2", "seed", "expected '='"},
         {"string not closed", head + "name = \"abc\n", "2", "name", "expected valid TOML"},
         {"table header not closed", head + "[gate\n", "2", "gate", "expected ']'"},
+        {"table header without name", head + " [[[step]]]\n", "2:4", "syntax", "without a name"},
+        {"table header of a dot", head + "[.gate]\n", "2:2", "syntax", "without a name"},
+        {"table header of blanks", head + "[[ \n", "2:3", "syntax", "without a name"},
         {"array not closed", head + "[gate]\nopen_on = [\"rtu\",\n", "3", "gate.open_on",
          "expected valid TOML"},
         {"truncated", head + "[gate]\npol", "3", "gate.pol", "expected valid TOML"},
@@ -132,8 +137,8 @@ std::vector<bad_scenario> bad_scenarios() {
         {"connection with unknown host",
          script + one_step + "[[connection]]\nactive_host = \"q\"\npassive_host = \"a\"\n", "8:15",
          "connection[0].active_host", "expected one of a, b"},
-        {"connection field of wrong type", script + one_step + two_hosts + "starting_psn = 1.5\n", "10:16",
-         "connection[0].starting_psn", "is the float 1.5"},
+        {"connection field of wrong type", script + one_step + two_hosts + "active_psn = 1.5\n", "15:14",
+         "connection[0].active_psn", "is the float 1.5"},
     };
 }
 
@@ -261,4 +266,11 @@ TEST_CASE("a combination that cannot run is refused when the scenario is read") 
     CHECK(message.find("--set gate.policy=software: gate.policy and gate.open_on: ") == 0);
     CHECK(message_of(head + "[topology]\nconnections = 1000\n[hca]\nqps = 16\n", {})
               .find("x.toml:3:15: topology.connections and hca.qps: ") != std::string::npos);
+    CHECK(message_of(script + one_step + two_hosts + "active_psn = 1\nactive_pns = 1\n", {})
+              .find("x.toml:16:14: connection[0].active_pns") != std::string::npos);
+    CHECK(message_of(script + one_step + two_hosts + "active_psn = 0x1000000\n", {})
+              .find("x.toml:15:14: connection[0].active_psn") != std::string::npos);
+    const std::string wrong_side = "[[step]]\nat_ns = 0\nhost = \"a\"\naction = \"req\"\n";
+    CHECK(message_of(script + wrong_side + two_hosts + "active_psn = 1\n", {}).find("x.toml:3:1: step[0]") !=
+          std::string::npos);
 }

@@ -1,6 +1,8 @@
 // Good scenarios: what they set, and what --set may look like.
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "testbenches/program/config_hash.h"
@@ -15,6 +17,10 @@ using hcasim::parse_scenario;
 using hcasim::scenario_config;
 
 const std::string head = "schema = \"hcasim.scenario/1\"\n";
+const std::string connection =
+    "[[connection]]\nactive_host = \"b\"\npassive_host = \"a\"\nactive_lid = 2\npassive_lid = 1\n"
+    "active_qpn = 0x10\npassive_qpn = 0x11\nactive_psn = 0x732328\npassive_psn = 0\n"
+    "active_private_data = \"0405\"\n";
 
 scenario_config config_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
     return parse_scenario(head + text, "x.toml", overrides).config;
@@ -73,18 +79,23 @@ TEST_CASE("overrides are TOML values or bare words, and the last one counts") {
 }
 
 TEST_CASE("a script has steps and connections") {
-    const scenario_config config = config_of(
-        "workload = \"script\"\n[topology]\nhosts = 3\n"
-        "[[connection]]\nactive_host = \"c\"\npassive_host = \"a\"\nstarting_psn = 0x732328\nguid = \"2c9\"\n"
-        "[[step]]\nat_ns = 5\nhost = \"c\"\naction = \"req\"\n"
-        "[[step]]\nat_ns = 9\nhost = \"a\"\naction = \"rep\"\nconnection = 0\n");
+    const scenario_config config =
+        config_of("workload = \"script\"\n" + connection +
+                  "[[step]]\nat_ns = 5\nhost = \"b\"\naction = \"req\"\n"
+                  "[[step]]\nat_ns = 9\nhost = \"a\"\naction = \"rep\"\nconnection = 0\n");
     REQUIRE(config.script_connections.size() == 1);
-    CHECK(config.script_connections[0].active_host == 2);
+    CHECK(config.script_connections[0].active_host == 1);
     CHECK(config.script_connections[0].passive_host == 0);
-    REQUIRE(config.script_connections[0].fields.size() == 2);
+    const auto& fields = config.script_connections[0].fields;
+    REQUIRE(fields.size() == 7);
+    CHECK(std::find(fields.begin(), fields.end(),
+                    std::pair<std::string, std::string>{"active_psn", std::to_string(0x732328)}) !=
+          fields.end());
+    CHECK(std::find(fields.begin(), fields.end(),
+                    std::pair<std::string, std::string>{"active_private_data", "0405"}) != fields.end());
     REQUIRE(config.steps.size() == 2);
     CHECK(config.steps[0].at_ns == 5);
-    CHECK(config.steps[0].host == "c");
+    CHECK(config.steps[0].host == "b");
     CHECK(config.steps[1].action == "rep");
 }
 
@@ -110,8 +121,7 @@ TEST_CASE("the configuration hash stands for everything but the seed") {
     CHECK(config_hash(config_of("", {"cm.rtu_loss=0"})) == hash);
     CHECK(config_hash(config_of("[cm]\nrtu_loss = 0.5\n")) != hash);
     const std::string steps =
-        "workload = \"script\"\n[[connection]]\npassive_host = \"a\"\nactive_host = \"b\"\n"
-        "[[step]]\nhost = \"a\"\naction = \"req\"\nat_ns = ";
+        "workload = \"script\"\n" + connection + "[[step]]\nhost = \"b\"\naction = \"req\"\nat_ns = ";
     CHECK(config_hash(config_of(steps + "1\n")) != config_hash(config_of(steps + "2\n")));
 }
 
