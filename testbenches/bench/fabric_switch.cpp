@@ -109,6 +109,8 @@ fabric_switch::fabric_switch(const sc_core::sc_module_name& name, clock_domain& 
 
 fabric_switch::~fabric_switch() = default;
 
+void fabric_switch::observe(std::uint32_t port, observer* o) { m_tx[port]->set_observer(o); }
+
 void fabric_switch::reset(const hca_config& config, const std::vector<std::uint16_t>& lid_of_port) {
     link_config link = config.link;
     link.faults = {};

@@ -9,6 +9,7 @@
 #include "model/hca_config.h"
 #include "model/ib/messages.h"
 #include "model/ib/packet.h"
+#include "model/stats/observer.h"
 
 namespace hcasim {
 
@@ -28,6 +29,9 @@ public:
 
     /// `lid_of_port[i]` is the LID behind port i. Faults of `config` do not apply to the switch's own transmitters.
     void reset(const hca_config& config, const std::vector<std::uint16_t>& lid_of_port);
+
+    /// Tells `o` of every packet as it starts from the switch to this port; null for none.
+    void observe(std::uint32_t port, observer* o);
 
     /// Packets whose LID is behind no port.
     std::uint64_t dropped() const;

@@ -239,6 +239,10 @@ run_result system::run_once(const scenario_config& scenario, const run_options& 
     if (!script) {
         m_protocol = make_protocol(scenario.workload, scenario.message_bytes);
     }
+    channel_config link;
+    link.depth = link_depth;
+    link.latency_cycles = static_cast<std::uint32_t>(
+        std::max<std::uint64_t>(1, ns_to_cycles(scenario.hca.link.propagation_ns, scenario.hca.clock_mhz)));
     const host_config& host = scenario.host;
     std::vector<std::uint16_t> lids;
     for (std::uint32_t h = 0; h < m_hosts; ++h) {
@@ -250,7 +254,8 @@ run_result system::run_once(const scenario_config& scenario, const run_options& 
         node.bus.reset(nanoseconds(host.mmio_write_ns));
         // The interrupt message is a write too: it does not pass the event that it announces.
         node.processor.reset(nanoseconds(std::max(host.interrupt_ns, host.dma_write_ns)));
-        node.arrivals.reset(m_recorder.of_host(h));
+        node.arrivals.reset(m_recorder.of_host(h), m_hosts == 2 ? &m_nodes[1 - h]->arrivals : nullptr,
+                            link.latency_cycles);
         node.adapter.set_observer(&node.arrivals);
         node.adapter.reset(config);
         if (script) {
@@ -259,15 +264,14 @@ run_result system::run_once(const scenario_config& scenario, const run_options& 
             node.software.reset(scenario, *m_protocol);
         }
     }
-    channel_config link;
-    link.depth = link_depth;
-    link.latency_cycles = static_cast<std::uint32_t>(
-        std::max<std::uint64_t>(1, ns_to_cycles(scenario.hca.link.propagation_ns, scenario.hca.clock_mhz)));
     for (const auto& l : m_links) {
         l->reset(link);
     }
     if (m_switch != nullptr) {
         m_switch->reset(config_of(scenario, 0), lids);
+        for (std::uint32_t h = 0; h < m_hosts; ++h) {
+            m_switch->observe(h, &m_nodes[h]->arrivals.incoming());
+        }
     }
     m_domain.set_horizon(scenario.max_cycles == 0 ? never : scenario.max_cycles);
     sc_core::sc_start();
