@@ -55,7 +55,7 @@ bool fault_injector::draw(packet_class c, double probability) {
     return x < probability;
 }
 
-fault_injector::verdict fault_injector::judge(packet_class c, ib::packet& p) {
+fault_injector::verdict fault_injector::judge(packet_class c, const ib::packet& p) {
     const fault_config& f = m_faults[static_cast<std::size_t>(c)];
     verdict v;
     if (draw(c, f.loss)) {
@@ -65,22 +65,25 @@ fault_injector::verdict fault_injector::judge(packet_class c, ib::packet& p) {
     if (draw(c, f.delay)) {
         v.delay_ns = f.delay_ns;
     }
-    const bool hidden = draw(c, f.hidden_corruption);
-    if (hidden || draw(c, f.corruption)) {
+    v.hidden = draw(c, f.hidden_corruption);
+    if (v.hidden || draw(c, f.corruption)) {
         // The LRH is left alone: a packet that cannot be delimited is a link error of its own.
         auto& random = m_random[static_cast<std::size_t>(c)];
         const std::size_t first = p.is_flow_control ? 0 : ib::lrh_bytes;
         const std::size_t last = p.size_bytes - ib::vcrc_bytes;
-        const std::uint64_t bit = first * 8 + random() % ((last - first) * 8);
-        p.bytes[bit / 8] = static_cast<std::uint8_t>(p.bytes[bit / 8] ^ 1u << bit % 8);
-        if (hidden && !p.is_flow_control) {
-            const std::uint16_t crc = ib::vcrc(p.bytes, p.size_bytes - ib::vcrc_bytes);
-            p.bytes[p.size_bytes - 2] = static_cast<std::uint8_t>(crc);
-            p.bytes[p.size_bytes - 1] = static_cast<std::uint8_t>(crc >> 8);
-        }
+        v.bit = first * 8 + random() % ((last - first) * 8);
         v.corrupted = true;
     }
     return v;
+}
+
+void fault_injector::corrupt(const verdict& v, ib::packet& p) {
+    p.bytes[v.bit / 8] = static_cast<std::uint8_t>(p.bytes[v.bit / 8] ^ 1u << v.bit % 8);
+    if (v.hidden && !p.is_flow_control) {
+        const std::uint16_t crc = ib::vcrc(p.bytes, p.size_bytes - ib::vcrc_bytes);
+        p.bytes[p.size_bytes - 2] = static_cast<std::uint8_t>(crc);
+        p.bytes[p.size_bytes - 1] = static_cast<std::uint8_t>(crc >> 8);
+    }
 }
 
 }  // namespace hcasim

@@ -17,6 +17,8 @@ public:
     struct verdict {
         bool lost = false;
         bool corrupted = false;
+        bool hidden = false;         ///< corrupted, and the VCRC made right
+        std::uint64_t bit = 0;       ///< corrupted: which bit of the packet flips
         std::uint64_t delay_ns = 0;
     };
 
@@ -27,8 +29,11 @@ public:
     /// What the packet is. An RTU whose transaction id has passed before is `cm_rtu_again`.
     packet_class classify(const ib::packet& p);
 
-    /// Decides, and flips the bit of a corrupted packet.
-    verdict judge(packet_class c, ib::packet& p);
+    /// Decides; changes nothing in the packet.
+    verdict judge(packet_class c, const ib::packet& p);
+
+    /// Flips the bit of a packet that was judged to be corrupted.
+    static void corrupt(const verdict& v, ib::packet& p);
 
 private:
     bool draw(packet_class c, double probability);

@@ -206,6 +206,7 @@ void link_tx::put_on_wire(ib::packet* p, cycle_t available) {
         v = m_faults.judge(m_faults.classify(*p), *p);
     }
     if (m_observer != nullptr) {
+        // As the HCA made it: a flipped bit comes after this.
         m_observer->packet_on_wire(p->bytes, p->size_bytes, p->qpn, p->is_flow_control, v.lost, span.first_cycle, span.last_cycle);
         if (p->has_wqe) {
             if (p->starts_message) {
@@ -219,7 +220,10 @@ void link_tx::put_on_wire(ib::packet* p, cycle_t available) {
     if (p->has_wqe && ib::is_ud(p->op) && sent_o.is_bound()) {
         sent_o.push({p->qpn, p->wqe_index, span.last_cycle});
     }
-    m_counters.corrupted += v.corrupted ? 1 : 0;
+    if (v.corrupted) {
+        fault_injector::corrupt(v, *p);
+        ++m_counters.corrupted;
+    }
     if (v.lost) {
         ++m_counters.lost;
         m_pool.put(p);
