@@ -46,6 +46,7 @@ struct qp_resources {
 /// Requester half: written by the send engine only.
 struct requester_context {
     std::uint32_t next_psn = 0;  ///< PSN of the next new request packet
+    std::uint32_t life = 0;      ///< moves with create and RESET: a write of an earlier life is void
 };
 
 /// Responder half: written by the receive engine only.
@@ -56,7 +57,8 @@ struct responder_context {
     std::uint8_t in_message = 0;         ///< between FIRST and LAST
     std::uint8_t nak_sent = 0;           ///< a sequence NAK is out for expected_psn
     std::uint8_t comm_est_raised = 0;
-    std::uint8_t reserved[3] = {};
+    std::uint8_t reserved = 0;
+    std::uint16_t life = 0;              ///< as in requester_context
     std::uint64_t message_address = 0;   ///< where the next bytes of the present message go
     std::uint64_t message_wr_id = 0;
     std::uint32_t message_room_bytes = 0;

@@ -98,7 +98,8 @@ void qp_context_cache::tick() {
     // in this cycle (no free miss entry, no room for an answer) does not hold up the others.
     bool served = false;
     bool stuck = false;
-    if (!m_replay.empty()) {
+    const bool replaying = !m_replay.empty();
+    if (replaying) {
         const waiting_request& w = m_replay.front();
         served = serve(w.from, w.request, true);
         stuck = !served;
@@ -120,7 +121,8 @@ void qp_context_cache::tick() {
             }
         }
     }
-    bool waiting = !m_replay.empty() || stuck;
+    // A fill that has ended may have waited for the last of the replayed requests.
+    bool waiting = replaying || stuck;
     if (!waiting && served) {
         for (const auto& port : request_i) {
             waiting = waiting || port.core().level() != 0;
@@ -261,13 +263,13 @@ bool qp_context_cache::perform(client from, const qpc_request& r, std::uint32_t 
             respond(from, response);
             break;
         case qpc_operation::write_requester:
-            if (known) {  // destroyed in the meantime: nothing to keep
+            if (known && r.requester.life == c.requester.life) {  // else destroyed or reset in the meantime: nothing to keep
                 c.requester = r.requester;
                 m_tags.set_dirty(line);
             }
             break;
         case qpc_operation::write_responder:
-            if (known) {  // destroyed in the meantime: nothing to keep
+            if (known && r.responder.life == c.responder.life) {
                 c.responder = r.responder;
                 m_tags.set_dirty(line);
             }
@@ -288,7 +290,10 @@ bool qp_context_cache::perform(client from, const qpc_request& r, std::uint32_t 
                 if (!can_announce()) {
                     return false;
                 }
+                const ib::qp_context before = c;
                 c = *r.fresh;
+                c.requester.life = before.requester.life + 1;
+                c.responder.life = static_cast<std::uint16_t>(before.responder.life + 1);
                 response.known = true;
                 response.applied = true;
                 m_tags.set_dirty(line);
@@ -329,8 +334,11 @@ bool qp_context_cache::apply_modify(const qpc_request& r, ib::qp_context& c, qpc
         c.opened_by = m.reason;
     }
     if (m.to == ib::qp_state::reset) {
+        const ib::qp_context ended = c;
         c.requester = {};
         c.responder = {};
+        c.requester.life = ended.requester.life + 1;
+        c.responder.life = static_cast<std::uint16_t>(ended.responder.life + 1);
         c.has_rts_attributes = 0;
         c.opened_by = ib::gate_opener::none;
     }

@@ -104,7 +104,7 @@ void receive_engine::tick() {
     }
     bool again = complete();
     again = decide() || again;
-    take_packet();
+    again = take_packet() || again;
     again = run_flush() || again;
     again = drain_queues() || again;
     if (again) {
@@ -126,7 +126,7 @@ void receive_engine::take_state(const state_event& e) {
         }
     }
     q.state = e.state;
-    q.error_asked = false;
+    q.error_asked = q.error_asked && !is_flushing(e.state);
     if (is_flushing(e.state) && !q.flushing) {
         q.flushing = true;
         m_flush.push_back(e.qpn & m_mask);
@@ -135,9 +135,10 @@ void receive_engine::take_state(const state_event& e) {
 
 // --- arrival ------------------------------------------------------------------------------------------------------------------------------
 
-void receive_engine::take_packet() {
+// True when the packet can be decided in the next cycle: its QP's responder half is here already, so no context will wake this module for it.
+bool receive_engine::take_packet() {
     if (m_count == m_slots.size() || !packet_i.can_pop()) {
-        return;
+        return false;
     }
     ib::packet* p = packet_i.pop();
     ++m_counters.packets;
@@ -146,13 +147,13 @@ void receive_engine::take_packet() {
     if (!d.good || !icrc_good || d.h.dlid != m_lid) {
         ++(!icrc_good ? m_counters.icrc_errors : m_counters.bad_packets);
         m_pool.put(p);
-        return;
+        return false;
     }
     qp& q = at(d.h.dest_qpn);
     if (q.active != none && m_active[q.active].qpn != d.h.dest_qpn) {
         ++m_counters.unknown_qp;  // an older or newer life of the slot is in the engine
         m_pool.put(p);
-        return;
+        return false;
     }
     slot& s = m_slots[(m_oldest + m_count) % m_slots.size()];
     s = slot{};
@@ -177,6 +178,7 @@ void receive_engine::take_packet() {
     }
     s.active = q.active;
     ++m_active[q.active].users;
+    return m_active[q.active].here;
 }
 
 void receive_engine::take_context(const qpc_response& r) {
@@ -247,7 +249,7 @@ bool receive_engine::decide(slot& s, active& a, qp& q) {
         s.what = action::drop;
         return true;
     }
-    if (!ib::responder_is_on(q.state)) {
+    if (!ib::responder_is_on(q.state) || q.error_asked || a.refusing) {
         return drop(m_counters.wrong_state);
     }
     if (!rc) {
@@ -282,6 +284,7 @@ bool receive_engine::decide(slot& s, active& a, qp& q) {
     const bool length_fits = s.last ? s.d.payload_bytes <= mtu : s.d.payload_bytes == mtu;
     if (!in_sequence || !length_fits) {
         ++m_counters.other_naks;
+        a.refusing = true;
         s.what = action::negative;
         s.to_error = true;
         s.reply_psn = h.psn;
@@ -330,6 +333,8 @@ bool receive_engine::decide(slot& s, active& a, qp& q) {
     s.reply_psn = h.psn;
     if (s.first) {
         fetch_wqe(s, c, r);
+    } else {
+        s.wqe_index = static_cast<std::uint16_t>(r.rq_consumer - 1);
     }
     s.syndrome = ack_syndrome(q, r);
     ++m_counters.accepted;
@@ -381,7 +386,7 @@ bool receive_engine::complete() {
     }
     slot& s = m_slots[m_oldest];
     active& a = m_active[s.active];
-    switch (s.what) {
+    switch (a.failed ? action::drop : s.what) {
         case action::receive:
             if ((s.needs_wqe && !s.wqe_here) || !complete_receive(s, a)) {
                 return false;
@@ -393,10 +398,18 @@ bool receive_engine::complete() {
                 return false;
             }
             if (s.to_error) {
+                a.failed = true;
                 ask_error(at(a.qpn));
             }
             break;
         default:
+            // Behind a packet that has ended the QP: the WQE that was taken for this one is not lost.
+            if (s.needs_wqe) {
+                if (!s.wqe_here) {
+                    return false;
+                }
+                flush_wqe(a.context, s.wqe.wr_id, s.wqe_index);
+            }
             break;
     }
     if (s.packet != nullptr) {
@@ -463,6 +476,8 @@ bool receive_engine::complete_receive(slot& s, active& a) {
     if (!fits) {
         ++m_counters.other_naks;
         if (!ud) {
+            a.failed = true;
+            r.in_message = 0;  // this message has its CQE; one that was begun behind it gets its own when its first packet comes up
             ask_error(at(a.qpn));
         }
     }
@@ -552,6 +567,11 @@ bool receive_engine::run_flush() {
         }
         case flush_step::fetch: {
             ib::responder_context& c = m_flush_context.responder;
+            if (m_flush_known && is_flushing(q.state) && c.in_message != 0) {
+                c.in_message = 0;  // a message of which the last packet has not come
+                flush_wqe(m_flush_context, c.message_wr_id, static_cast<std::uint16_t>(c.rq_consumer - 1));
+                return true;
+            }
             if (!m_flush_known || !is_flushing(q.state) || c.rq_consumer == q.producer) {
                 if (m_flush_known && is_flushing(q.state)) {
                     qpc_request r;
@@ -577,23 +597,29 @@ bool receive_engine::run_flush() {
             return false;
         }
         case flush_step::complete: {
-            ib::responder_context& c = m_flush_context.responder;
-            completion f;
-            f.cqn = m_flush_context.resources.receive_cqn;
-            f.entry.wr_id = m_flush_wqe.wr_id;
-            f.entry.qpn = m_flush_context.qpn;
-            f.entry.is_receive = 1;
-            f.entry.wqe_index = c.rq_consumer;
-            f.entry.status = ib::wc_status::wr_flush_err;
-            m_completions.push_back(f);
-            ++m_counters.flushed;
-            c.rq_consumer = static_cast<std::uint16_t>(c.rq_consumer + 1);
+            if (is_flushing(q.state)) {
+                ib::responder_context& c = m_flush_context.responder;
+                flush_wqe(m_flush_context, m_flush_wqe.wr_id, c.rq_consumer);
+                c.rq_consumer = static_cast<std::uint16_t>(c.rq_consumer + 1);
+            }
             m_flush_step = flush_step::fetch;
             return true;
         }
         default:
             return false;
     }
+}
+
+void receive_engine::flush_wqe(const ib::qp_context& context, std::uint64_t wr_id, std::uint16_t index) {
+    completion f;
+    f.cqn = context.resources.receive_cqn;
+    f.entry.wr_id = wr_id;
+    f.entry.qpn = context.qpn;
+    f.entry.is_receive = 1;
+    f.entry.wqe_index = index;
+    f.entry.status = ib::wc_status::wr_flush_err;
+    m_completions.push_back(f);
+    ++m_counters.flushed;
 }
 
 bool receive_engine::drain_queues() {

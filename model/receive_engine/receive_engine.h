@@ -80,6 +80,8 @@ private:
         bool here = false;
         bool known = false;
         bool dirty = false;
+        bool refusing = false;  // a packet was decided that ends the QP: no request behind it is accepted
+        bool failed = false;    // ... and has come up: what was accepted behind it is dropped
         ib::qp_context context;
     };
     enum class action : std::uint8_t { undecided, drop, receive, acknowledge_only, negative };
@@ -101,7 +103,7 @@ private:
     };
 
     void take_state(const state_event& e);
-    void take_packet();
+    bool take_packet();
     void take_context(const qpc_response& r);
     bool decide();
     bool decide(slot& s, active& a, qp& q);
@@ -113,6 +115,7 @@ private:
     bool push_reply(const slot& s, const active& a);
     void release(std::uint32_t active_index);
     bool run_flush();
+    void flush_wqe(const ib::qp_context& context, std::uint64_t wr_id, std::uint16_t index);
     bool drain_queues();
     void ask_error(qp& q);
     qp& at(std::uint32_t qpn) { return m_qps[qpn & m_mask]; }

@@ -328,6 +328,7 @@ bool send_engine::request_contexts() {
             const service& v = m_services[f.slot];
             r.qpn = v.grant.qpn;
             r.operation = qpc_operation::write_requester;
+            r.requester = v.context.requester;
             r.requester.next_psn = v.next_psn;
             context_o.push(r);
             const scheduler_update u = f.update;
