@@ -90,7 +90,8 @@ public:
     }
     out_port<T> out;
     channel<T> wire;
-    std::vector<cycle_t> pushed;  ///< cycles of the pushes
+    std::vector<cycle_t> pushed;                  ///< cycles of the pushes
+    std::function<void(const T&, cycle_t)> then;  ///< what goes with each push
 
     /// The block can take `value` at `cycle`, or as soon as the channel allows; in the order of the cycles.
     void visible_at(cycle_t cycle, const T& value) {
@@ -108,9 +109,13 @@ public:
         if (!out.can_push()) {
             return;
         }
-        out.push(m_script.front().second);
+        const T value = m_script.front().second;
         m_script.pop_front();
+        out.push(value);
         pushed.push_back(now());
+        if (then) {
+            then(value, now());
+        }
         if (!m_script.empty()) {
             wake_at(std::max(m_script.front().first, now() + 1));
         }

@@ -17,6 +17,7 @@ public:
           answers(bench, "context_response", response_i),
           states(bench, "state_event", state_i) {
         requests.then = [this](const qpc_request& r, cycle_t at) { serve(r, at); };
+        states.then = [this](const state_event& e, cycle_t) { apply(e); };
     }
     capture<qpc_request> requests;
     stimulus<qpc_response> answers;
@@ -34,21 +35,15 @@ public:
     /// Changes the state so that the block sees the event at `cycle`.
     void change(std::uint32_t qpn, ib::qp_state to, cycle_t cycle, bool created = false,
                 bool notify = false) {
-        ib::qp_context& c = table[qpn];
-        c.state = to;
         state_event e;
         e.qpn = qpn;
         e.state = to;
         e.gate = to == ib::qp_state::rts                              ? gate_state::open
                  : to == ib::qp_state::err || to == ib::qp_state::sqe ? gate_state::flush
                                                                       : gate_state::closed;
-        e.sl_class = c.resources.sl_class;
+        e.sl_class = table[qpn].resources.sl_class;
         e.created = created;
         e.notify_drained = notify;
-        if (to == ib::qp_state::reset) {
-            c.requester = {};
-            c.responder = {};
-        }
         states.visible_at(cycle, e);
         if (on_change) {
             on_change(e, cycle);
@@ -56,6 +51,17 @@ public:
     }
 
 private:
+    void apply(const state_event& e) {
+        ib::qp_context& c = table[e.qpn];
+        c.state = e.state;
+        if (e.state == ib::qp_state::reset) {
+            const ib::qp_context ended = c;
+            c.requester = {};
+            c.responder = {};
+            c.requester.life = ended.requester.life + 1;
+            c.responder.life = static_cast<std::uint16_t>(ended.responder.life + 1);
+        }
+    }
     void serve(const qpc_request& r, cycle_t at) {
         const auto found = table.find(r.qpn);
         qpc_response answer;
@@ -63,16 +69,21 @@ private:
         answer.known = found != table.end();
         switch (r.operation) {
             case qpc_operation::write_requester:
-                found->second.requester = r.requester;
+                if (found->second.requester.life == r.requester.life) {
+                    found->second.requester = r.requester;
+                }
                 return;
             case qpc_operation::write_responder:
-                found->second.responder = r.responder;
+                if (found->second.responder.life == r.responder.life) {
+                    found->second.responder = r.responder;
+                }
                 return;
             case qpc_operation::modify: {
                 const auto state = static_cast<unsigned>(found->second.state);
                 answer.applied = (r.modify->from_states >> state & 1u) != 0 &&
                                  (!r.modify->needs_rts_attributes || found->second.has_rts_attributes != 0);
                 if (answer.applied) {
+                    found->second.state = r.modify->to;
                     change(r.qpn, r.modify->to, at + 1);
                 }
                 break;
