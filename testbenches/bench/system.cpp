@@ -99,6 +99,7 @@ system::system(const sc_core::sc_module_name& name, std::uint32_t hosts, std::ui
       m_domain("domain", period_of(clock_mhz)),
       m_recorder(hosts),
       m_director(m_domain, m_recorder) {
+    SC_METHOD(elaborated_method);
     for (std::uint32_t h = 0; h < hosts; ++h) {
         m_nodes.push_back(std::make_unique<host_node>("host" + std::to_string(h), m_domain, m_packets, h,
                                                       order_seed, m_director));

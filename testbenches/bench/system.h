@@ -28,6 +28,8 @@ namespace hcasim {
 /// reset for each run.
 class system : public sc_core::sc_module {
 public:
+    SC_HAS_PROCESS(system);
+
     system(const sc_core::sc_module_name& name, std::uint32_t hosts, std::uint64_t clock_mhz,
            std::uint64_t order_seed);
     ~system() override;
@@ -38,6 +40,8 @@ public:
 private:
     struct host_node;
 
+    // Runs once, at the start of simulation: the kernel warns of a start in which nothing happens.
+    void elaborated_method() {}
     void bind_cable();
     void bind_switch();
     run_result run_once(const scenario_config& scenario, const run_options& options);
