@@ -98,7 +98,7 @@ void qp_context_cache::tick() {
     // in this cycle (no free miss entry, no room for an answer) does not hold up the others.
     bool served = false;
     bool stuck = false;
-    const bool replaying = !m_replay.empty();
+    const bool replaying = !installed && !m_replay.empty();  // the install was this cycle's access
     if (replaying) {
         const waiting_request& w = m_replay.front();
         served = serve(w.from, w.request, true);
