@@ -156,6 +156,8 @@ public:
     std::vector<entry> seen;  ///< cycle of visibility (of the pop, when the capture was closed)
     std::function<void(const T&, cycle_t)> then;  ///< reaction to each message
 
+    std::function<bool()> hold;  ///< takes nothing while this is true
+
     /// Takes nothing before `cycle`.
     void closed_until(cycle_t cycle) {
         m_open = cycle;
@@ -170,6 +172,10 @@ public:
     }
     void tick() override {
         if (now() < m_open || !in.can_pop()) {
+            return;
+        }
+        if (hold && hold()) {
+            wake_next();
             return;
         }
         const T value = in.pop();
