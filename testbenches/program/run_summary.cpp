@@ -131,16 +131,27 @@ private:
 
     std::string waits_in_words() const {
         const auto& gate = m_result.gate;
-        std::string words = fmt::format("Of {} ", plural(m_result.messages.posted, "send", "sends"));
-        if (gate.waited == 0) {
-            words += "none waited: every gate was open before there was something to send.";
-        } else if (gate.waited == 1) {
-            words += fmt::format("1 waited, for {}.", cycles_and_time(gate.wait_cycles.max()));
-        } else {
+        const auto& m = m_result.messages;
+        if (m.posted == 0) {
+            return "No send was posted.";
+        }
+        std::string words = fmt::format("Of {} ", plural(m.posted, "send", "sends"));
+        if (gate.waited > 1) {
             words += fmt::format("{} waited: p50 {}, p99 {}, max {}.", grouped(gate.waited),
                                  cycles_and_time(gate.wait_cycles.percentile(500)),
                                  cycles_and_time(gate.wait_cycles.percentile(990)),
                                  cycles_and_time(gate.wait_cycles.max()));
+        } else if (gate.waited == 1) {
+            words += fmt::format("1 waited, for {}.", cycles_and_time(gate.wait_cycles.max()));
+        } else if (m.completed == m.posted) {
+            words += "none waited: every gate was open before there was something to send.";
+        } else {
+            words += "none that completed had waited.";
+        }
+        if (m.completed != m.posted) {
+            words += fmt::format(" {} did not complete: {} flushed, {} failed, {} outstanding at the end.",
+                                 grouped(m.posted - m.completed), grouped(m.flushed), grouped(m.failed),
+                                 grouped(m.outstanding));
         }
         std::string opened;
         for (unsigned i = 0; i < ib::gate_opener_count; ++i) {
@@ -162,6 +173,7 @@ private:
         const std::uint64_t sent = counter("cm.rtu_sent") + counter("cm.rtu_resent");
         const std::uint64_t arrived =
             counter("cm.rtu_received") + counter("cm.rtu_duplicate") + counter("cm.rtu_late");
+        const std::uint64_t gave_up = counter("cm.gave_up");
         if (arrived >= sent) {
             return {};
         }
@@ -170,19 +182,26 @@ private:
         for (const wqe_record& w : m_result.wqes) {
             for_the_timer += w.waited_for != ib::gate_opener::none && wait_of(w) >= timer_cycles ? 1 : 0;
         }
-        const std::string shortened = m_scenario.timer_shift == 0
-                                          ? ""
-                                          : fmt::format(", divided by {} as all timers here",
-                                                        grouped(std::uint64_t{1} << m_scenario.timer_shift));
-        const std::string timer =
-            fmt::format("the REP timer of {}{}", cycles_and_time(timer_cycles), shortened);
+        const std::string divided = m_scenario.timer_shift == 0
+                                        ? ""
+                                        : fmt::format("; this scenario divides all timers by {}",
+                                                      grouped(std::uint64_t{1} << m_scenario.timer_shift));
+        const std::string timer = fmt::format("the REP timer ({} cycles, {}{})", grouped(timer_cycles),
+                                              time(timer_cycles), divided);
         std::string words =
             fmt::format("{} of {} did not arrive.", grouped(sent - arrived), plural(sent, "RTU", "RTUs"));
         if (for_the_timer != 0) {
-            return words + fmt::format(" {} waited until {} had brought the RTU again.",
-                                       plural(for_the_timer, "send", "sends"), timer);
+            words += fmt::format(" {} waited until {} had brought the RTU again.",
+                                 plural(for_the_timer, "send", "sends"), timer);
+        } else if (gave_up == 0) {
+            words += fmt::format(" No send waited for {} to bring a lost one again.", timer);
         }
-        return words + fmt::format(" No send waited for {}, that brings a lost RTU again.", timer);
+        if (gave_up != 0) {
+            words +=
+                fmt::format(" {} given up after {} repetitions.",
+                            plural(gave_up, "connection was", "connections were"), m_scenario.cm.max_retries);
+        }
+        return words;
     }
 
     // CM response timeout of the peer, 4.096 us * 2^n, after which the passive side sends its REP again.

@@ -224,3 +224,25 @@ TEST_CASE("numbers for people") {
     CHECK(hcasim::time_text(1024, 250) == "4.096 us");
     CHECK(hcasim::time_text(250000000, 250) == "1.000 s");
 }
+
+TEST_CASE("the summary says in words what the gate did and what became of the RTUs") {
+    hcasim::run_result r = small_result();
+    hcasim::scenario_config scenario;
+    std::string text = hcasim::run_summary(r, scenario, "h");
+    CHECK(text.find("1 waited, for 100 cycles (400 ns). Gates opened: 1 by packet.") != std::string::npos);
+    CHECK(text.find("RTU did not arrive") == std::string::npos);
+    r.counters = {{"cm.rtu_sent", 1}};
+    text = hcasim::run_summary(r, scenario, "h");
+    CHECK(text.find("1 of 1 RTU did not arrive. No send waited for the REP timer (1,073,741,824 cycles") !=
+          std::string::npos);
+    const std::uint64_t timer_cycles = std::uint64_t{1024} << 20;
+    for (unsigned i = static_cast<unsigned>(stage::gate); i < stage_count; ++i) {
+        r.wqes[0].cycle[i] += timer_cycles;
+    }
+    CHECK(hcasim::run_summary(r, scenario, "h").find("1 send waited until the REP timer") !=
+          std::string::npos);
+    for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos;
+         begin = end + 1) {
+        CHECK(end - begin <= 140);
+    }
+}
