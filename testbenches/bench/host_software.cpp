@@ -301,6 +301,7 @@ void host_software::set_up_connections() {
         const bool answers = !m_protocol->answer(m_protocol->command(c.index, 0)).empty();
         const std::uint32_t from_server =
             (answers ? commands : 0) + (m_protocol->greeting(c.index).empty() ? 0u : 1u);
+        c.is_answered = answers;
         c.to_send = c.active ? commands : from_server;
         c.to_receive = c.active ? from_server : commands;
         c.ack_timeout = static_cast<std::uint8_t>(m_scenario->cm.packet_life_time + 1);
@@ -829,11 +830,10 @@ void host_software::message_received(connection& c, const ib::cqe& entry) {
 
 void host_software::next_commands(connection& c) {
     const std::uint32_t commands = c.to_send;
-    const bool answered = !m_protocol->answer(m_protocol->command(c.index, 0)).empty();
     while (c.commands_sent < commands && !c.failed) {
         const bool opening = c.commands_sent < m_protocol->opening_commands();
         const std::uint32_t depth = opening && m_protocol->opening_is_serial() ? 1 : m_scenario->queue_depth;
-        if (c.commands_sent - (answered ? c.handled : c.completed) >= depth) {
+        if (c.commands_sent - (c.is_answered ? c.handled : c.completed) >= depth) {
             return;
         }
         submit(c, m_protocol->command(c.index, c.commands_sent++), 0);

@@ -75,7 +75,8 @@ private:
         std::uint8_t ack_timeout = 0, retry_count = 7, rnr_retry_count = 7;
         bool rts_asked = false;
         ib::gate_opener rts_reason = ib::gate_opener::none;
-        bool open = false;  ///< may speak: active side after its RTU, passive side after its REP
+        bool open = false;         ///< may speak: active side after its RTU, passive side after its REP
+        bool is_answered = false;  ///< its commands have answers
         bool disconnected = false;
         bool failed = false;
         bool ended = false;
