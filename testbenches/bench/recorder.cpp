@@ -61,6 +61,7 @@ struct recorder::run_state {
     run_result result;
     std::uint32_t open_on = 0;
     bool gate_on_chip = true;
+    bool wire_loses = false;  // packets of an RC connection may get lost
     std::uint64_t slack_cycles = pipeline_slack_cycles;
     std::uint32_t responses_in_flight = 0;
     std::uint32_t slot_mask = 0;
@@ -760,6 +761,16 @@ void recorder::run_state::check_at_end(tracked_qp& q, std::uint64_t cycle, bool 
                             ", and it was never granted");
             }
         }
+        // Begun, and nothing is left to do that could end it; without a retry timer a lost packet may do
+        // that.
+        if (idle && w.first_grant_cycle != 0 && !stopped && q.was_rts) {
+            ++checks[doorbell_monotone];
+            if (!wire_loses) {
+                violate(doorbell_monotone, q, cycle, "hca",
+                        wqe + " was granted in cycle " + std::to_string(w.first_grant_cycle) +
+                            " and never ended");
+            }
+        }
     }
     if (q.first != q.next_end) {
         const send_slot& w = q.slot(q.first);
@@ -805,6 +816,10 @@ void recorder::reset(const scenario_config& scenario) {
     }
     s.open_on = scenario.open_on;
     s.gate_on_chip = scenario.hca.send_scheduler.location == gate_location::on_chip;
+    for (const packet_class c : {packet_class::request, packet_class::response}) {
+        const fault_config& f = scenario.hca.link.faults[static_cast<std::size_t>(c)];
+        s.wire_loses = s.wire_loses || f.loss > 0 || f.corruption > 0 || f.hidden_corruption > 0;
+    }
     s.slack_cycles = pipeline_slack_cycles * 1024 / (1024 - std::min(scenario.hca.stall_per_1024, 1023u));
     s.responses_in_flight =
         scenario.hca.link.tx_queue_packets + scenario.hca.receive_engine.slots + packets_between_blocks;

@@ -38,7 +38,8 @@ namespace hcasim {
 ///     starts with what is not acknowledged (psn_watch).
 ///  5. WQEs start on the wire in the order of their posts, and none that was not posted.
 ///  6. The doorbell unit's producer index never goes back. When a run ends, the gate of a QP in RTS is open,
-///     and no announced WQE with nothing before it stands there without a grant.
+///     and no announced WQE with nothing before it stands there without a grant; when nothing at all is left
+///     to do, none that was granted has not ended.
 ///  7. The gate is opened by an enabled opener and by the first that asks: none is turned away as late
 ///  before.
 ///  8. Late openers change nothing: a state only goes on from what it was, and the PSN goes on.
