@@ -305,7 +305,8 @@ private:
         for (const wqe_record& w : m_result.wqes) {
             stages_t& into = w.waited_for == ib::gate_opener::none ? direct : waited;
             // A send that failed or was flushed has a CQE, but has not passed every stage.
-            const bool whole = w.status == ib::wc_status::success && w.cycle.back() != 0;
+            const bool whole = w.status == ib::wc_status::success && w.cycle.back() != 0 &&
+                               std::is_sorted(w.cycle.begin(), w.cycle.end());
             for (unsigned i = 1; i < stage_count && whole; ++i) {
                 into.at(i).add(w.cycle.at(i) - w.cycle.at(i - 1));
             }
