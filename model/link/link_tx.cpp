@@ -63,19 +63,18 @@ void link_tx::tick() {
             }
         }
     }
+    if (m_serializer.free_cycle() > now()) {
+        wake_at(m_serializer.free_cycle());
+    } else if (send_flow_control() || send_packet()) {
+        wake_at(std::max(m_serializer.free_cycle(), now() + 1));
+    }
+    // A packet that has just gone ends the silence: the period in which it goes counts.
     bool quiet = !m_faults.may_lose_flow_control();
     for (std::uint32_t vl = 0; vl < m_config.data_vls; ++vl) {
         quiet = quiet && m_vls[vl].quiet_periods >= repeated_periods;
     }
     if (!quiet) {
         wake_at((now() / m_period_cycles + 1) * m_period_cycles);
-    }
-    if (m_serializer.free_cycle() > now()) {
-        wake_at(m_serializer.free_cycle());
-        return;
-    }
-    if (send_flow_control() || send_packet()) {
-        wake_at(std::max(m_serializer.free_cycle(), now() + 1));
     }
 }
 

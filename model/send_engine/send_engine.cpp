@@ -663,6 +663,9 @@ void send_engine::end_service(std::uint32_t s, scheduler_update update) {
     m_updates.push_back(update);
     v.used = false;
     q.slot = none;
+    if (m_free_services.empty()) {
+        wake_next();  // a grant may have come that found no slot
+    }
     m_free_services.push_back(s);
     check_drained(q);
 }
