@@ -21,6 +21,7 @@ void doorbell_unit::tick() {
     // The FIFO's state at the edge decides both sides: what enters now cannot leave now, and a place freed now is free from the next edge on.
     const bool was_full = m_fifo.full();
     const bool was_empty = m_fifo.empty();
+    const std::uint32_t level_before = m_fifo.level();
     bool left = false;
     if (!was_empty && send_o.can_push()) {
         send_o.push({m_fifo.front_qpn(), m_fifo.front_producer()});
@@ -29,6 +30,9 @@ void doorbell_unit::tick() {
     }
     if (write_i.can_pop() && take(write_i.front(), was_full)) {
         write_i.pop();
+    }
+    if (m_observer != nullptr && m_fifo.level() != level_before) {
+        m_observer->level(level_of::doorbell_fifo, m_fifo.level(), now());
     }
     if ((left && (!m_fifo.empty() || m_blocked)) || (was_empty && !m_fifo.empty())) {
         wake_next();

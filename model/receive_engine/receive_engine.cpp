@@ -102,9 +102,13 @@ void receive_engine::tick() {
             m_slots[cookie].wqe_here = true;
         }
     }
+    const std::size_t slots_before = m_count;
     bool again = complete();
     again = decide() || again;
     again = take_packet() || again;
+    if (m_observer != nullptr && m_count != slots_before) {
+        m_observer->level(level_of::packets_at_work, m_count, now());
+    }
     again = run_flush() || again;
     again = drain_queues() || again;
     if (again) {

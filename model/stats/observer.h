@@ -2,10 +2,19 @@
 #define HCASIM_MODEL_STATS_OBSERVER_H
 
 #include <cstdint>
+#include <string_view>
 
 #include "model/stats/stage.h"
 
 namespace hcasim {
+
+/// Structures whose fill level is visible.
+enum class level_of : std::uint8_t { doorbell_fifo, grants_at_work, packets_at_work };
+constexpr unsigned level_count = 3;
+constexpr std::string_view name(level_of l) {
+    constexpr std::string_view names[level_count] = {"doorbell_fifo", "grants_at_work", "packets_at_work"};
+    return names[static_cast<unsigned>(l)];
+}
 
 /// Watches one HCA. Blocks call it where things happen; it must not act back on them. Cycles are those of the HCA's clock domain. Enumerations of
 /// model/ib come as their numbers. Every method has an empty default.
@@ -41,6 +50,8 @@ public:
     virtual void request_accepted(std::uint32_t qpn, std::uint32_t psn, bool ends_message, std::uint64_t cycle) {
         (void)qpn, (void)psn, (void)ends_message, (void)cycle;
     }
+    /// A structure holds `value` entries from `cycle` on.
+    virtual void level(level_of structure, std::uint64_t value, std::uint64_t cycle) { (void)structure, (void)value, (void)cycle; }
     /// COMM_EST was raised for this QP.
     virtual void comm_est(std::uint32_t qpn, std::uint64_t cycle) { (void)qpn, (void)cycle; }
     /// The doorbell unit merged a doorbell: producer index before and after.
