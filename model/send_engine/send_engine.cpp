@@ -213,7 +213,8 @@ void send_engine::take_context(const qpc_response& r) {
         abort_service(r.cookie);
         return;
     }
-    if (!v.grant.flush && q.state != ib::qp_state::rts) {
+    // The context may be older than the state: read before RTS was written into it, it has neither the PSN nor the timers of RTS.
+    if (!v.grant.flush && (q.state != ib::qp_state::rts || r.context.state != ib::qp_state::rts)) {
         // Gate bits in the context, or closed since the grant: nothing of it has begun.
         q.next_index = v.grant.first;
         scheduler_update u;
