@@ -154,8 +154,10 @@ void command_unit::tick() {
                 return;
             }
             const qpc_response r = context_i.pop();
-            if (!r.known) {
-                finish(m_mailbox.opcode == ib::command_opcode::create_qp ? ib::modify_status::bad_value : ib::modify_status::unknown_qp);
+            if (m_mailbox.opcode == ib::command_opcode::create_qp) {
+                finish(r.applied ? ib::modify_status::ok : ib::modify_status::bad_value);  // the slot holds a QP
+            } else if (!r.known) {
+                finish(ib::modify_status::unknown_qp);
             } else if (r.applied || m_modify.from_states == 0) {
                 finish(ib::modify_status::ok);
             } else if (validate_modify(r.context)) {
