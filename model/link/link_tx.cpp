@@ -85,6 +85,10 @@ void link_tx::take_credits() {
     const credit_update u = credit_i.pop();
     vl_state& v = m_vls[u.vl];
     if (u.from_peer) {
+        std::uint32_t s = 0;
+        if (!has_front(u.vl, s) || !v.credits.may_send(credit_blocks(packet_i(s, u.vl).front()->size_bytes))) {
+            v.ready_since = now();
+        }
         v.credits.set_limit(u.fccl);
     } else if (v.announced_fccl != u.fccl || u.at_once) {
         v.announced_fccl = u.fccl;
@@ -182,7 +186,9 @@ bool link_tx::send_packet() {
     }
     vl_state& v = m_vls[vl];
     auto& port = packet_i(sources[vl], vl);
-    const cycle_t available = port.core().front_visible();
+    // The start may lie within the cycle that ends with this edge, but not before the packet, its credits and this module were ready for it.
+    const bool wire_was_idle = m_serializer.free_cycle() < now();
+    const cycle_t available = wire_was_idle ? now() : std::max(port.core().front_visible(), v.ready_since);
     ib::packet* p = port.pop();
     v.next_source = (sources[vl] + 1) % m_sources;
     v.stalled = false;

@@ -62,6 +62,7 @@ private:
         bool announce_now = false;
         std::uint32_t quiet_periods = 0;    // flow-control periods without news
         std::uint32_t next_source = 0;
+        cycle_t ready_since = 0;            // when credits came for a head that had none
         bool stalled = false;               // its head has been counted as waiting for credits
     };
 
