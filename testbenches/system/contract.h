@@ -38,7 +38,11 @@ constexpr cycle_t modify_to_state(cycle_t firmware) {
 /// Eligible at n: grant pushed n + 1, at the engine n + 2, context, WQE and payload of 64 bytes, link tx 1.
 constexpr cycle_t eligible_to_context_request = 2;
 constexpr cycle_t eligible_to_context = eligible_to_context_request + context_hit;
-constexpr cycle_t eligible_to_wire = eligible_to_context + read(64) + read(64) + 1;
+/// The same for the first of `wqes` that are granted together.
+constexpr cycle_t eligible_to_wire_of(cycle_t wqes) {
+    return eligible_to_context + read(64 * wqes) + read(64) + 1;
+}
+constexpr cycle_t eligible_to_wire = eligible_to_wire_of(1);
 /// A packet injected into the cable after cycle c: its context request is looked up at c + this (cable 1,
 /// rest of the propagation, one cycle in the receiver, channel 1, request channel 1).
 constexpr cycle_t injection_to_lookup = 1 + (propagation - 1) + 1 + 1 + 1;
