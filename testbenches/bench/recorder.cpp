@@ -358,6 +358,9 @@ void recorder::run_state::communication_established(tracked_qp& q, std::uint64_t
     if (q.result.comm_est_cycle == 0) {
         q.result.comm_est_cycle = cycle;
     }
+    if (q.state == ib::qp_state::reset && cycle <= q.left_rtr_cycle + slack_cycles) {
+        return;  // of the life that has just ended: decided before the RESET was seen
+    }
     if (++q.comm_ests > 1) {
         violate(comm_est_once, q, cycle, "receive_engine", "COMM_EST for the second time in one stay in RTR");
         return;
