@@ -138,6 +138,8 @@ struct scheduler_update {
     bool end_service = false;   ///< the grant is done
     bool set_consumer = false;  ///< next WQE to grant is `consumer` (go-back-N, or the grant was not used up)
     std::uint16_t consumer = 0;
+    bool resend = false;        ///< with set_consumer: WQEs before `resend_until` had begun and are granted even while the gate is closed (SQD)
+    std::uint16_t resend_until = 0;
     enum class hold_t : std::uint8_t { keep, hold, release } hold = hold_t::keep;  ///< window, RNR wait
     bool gate_was_closed = false;  ///< gate bits in the context: the state was not RTS
 };

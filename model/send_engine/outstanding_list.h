@@ -55,6 +55,7 @@ public:
         ++f.count;
         ++m_used;
     }
+    const outstanding_send& back(const fifo& f) const { return m_entries[f.tail].send; }
     const outstanding_send& front(const fifo& f) const { return m_entries[f.head].send; }
     void pop(fifo& f) {
         const std::uint32_t index = f.head;

@@ -134,6 +134,7 @@ void send_engine::take_state(const state_event& e) {
         q.dead = false;
         q.held = false;
         q.rewind = false;
+        q.resend = false;
         q.deadline = 0;
         q.rnr_until = 0;
         if (!q.outstanding.empty()) {
@@ -214,7 +215,7 @@ void send_engine::take_context(const qpc_response& r) {
         return;
     }
     // The context may be older than the state: read before RTS was written into it, it has neither the PSN nor the timers of RTS.
-    if (!v.grant.flush && (q.state != ib::qp_state::rts || r.context.state != ib::qp_state::rts)) {
+    if (!v.grant.flush && (!may_begin(q, v.grant.first) || !ib::requester_is_on(r.context.state))) {
         // Gate bits in the context, or closed since the grant: nothing of it has begun.
         q.next_index = v.grant.first;
         scheduler_update u;
@@ -292,8 +293,9 @@ void send_engine::take_grant() {
         scheduler_update u;
         u.qpn = g.qpn;
         u.end_service = true;
-        u.set_consumer = q.qpn == g.qpn;
-        u.consumer = q.next_index;
+        if (q.qpn == g.qpn) {
+            tell_consumer(u, q);
+        }
         m_updates.push_back(u);
     } else {
         const std::uint32_t s = m_free_services.front();
@@ -392,9 +394,10 @@ bool send_engine::gather_next(std::uint32_t s) {
         abort_service(s);
         return false;
     }
-    if (v.offset_bytes == 0 && q.state != ib::qp_state::rts) {
+    const auto index = static_cast<std::uint16_t>(v.grant.first + v.current);
+    if (v.offset_bytes == 0 && !may_begin(q, index)) {
         // Closed since the grant: no other message is begun.
-        q.next_index = static_cast<std::uint16_t>(v.grant.first + v.current);
+        q.next_index = index;
         scheduler_update u;
         u.set_consumer = true;
         finish(s, true, u);
@@ -418,8 +421,8 @@ bool send_engine::gather_next(std::uint32_t s) {
     if (v.offset_bytes == w.length_bytes) {
         v.offset_bytes = 0;
         ++v.current;
-        if (v.current == v.count || q.state != ib::qp_state::rts) {
-            const auto next = static_cast<std::uint16_t>(v.grant.first + v.current);
+        const auto next = static_cast<std::uint16_t>(v.grant.first + v.current);
+        if (v.current == v.count || !may_begin(q, next)) {
             q.next_index = next;
             scheduler_update u;
             u.set_consumer = v.current != v.grant.count;
@@ -478,6 +481,7 @@ bool send_engine::begin_message(std::uint32_t s, qp& q, const ib::send_wqe& w) {
     o.first_psn = v.next_psn;
     o.last_psn = ib::psn_add(v.next_psn, packets - 1);
     m_outstanding.push(q.outstanding, o);
+    q.resend = q.resend && ib::index_distance(q.resend_until, static_cast<std::uint16_t>(index + 1)) > 0;
     ++m_counters.messages;
     return true;
 }
@@ -589,6 +593,20 @@ bool send_engine::emit() {
 
 // --- ends -----------------------------------------------------------------------------------------------------------------------------
 
+// SQD lets what had begun before a rewind be sent again and nothing else begin.
+bool send_engine::may_begin(const qp& q, std::uint16_t index) {
+    return q.state == ib::qp_state::rts ||
+           (q.state == ib::qp_state::sqd && q.resend && ib::index_distance(q.resend_until, index) > 0);
+}
+
+// Where the scheduler is to go on, and what of it SQD does not hold.
+void send_engine::tell_consumer(scheduler_update& u, const qp& q) {
+    u.set_consumer = true;
+    u.consumer = q.next_index;
+    u.resend = q.resend && ib::index_distance(q.resend_until, q.next_index) > 0;
+    u.resend_until = q.resend_until;
+}
+
 // A packet has left for its VL queue or was dropped: its grant may read for another one.
 void send_engine::left_service(const gathered& g) {
     service& v = m_services[g.slot];
@@ -656,7 +674,7 @@ void send_engine::end_service(std::uint32_t s, scheduler_update update) {
     update.end_service = true;
     if (update.set_consumer) {
         // A rewind or a reset may have come after the grant was ended.
-        update.consumer = q.next_index;
+        tell_consumer(update, q);
     }
     if (update.hold == scheduler_update::hold_t::hold && !q.held) {
         update.hold = scheduler_update::hold_t::keep;  // released in the meantime
@@ -731,6 +749,11 @@ void send_engine::release(qp& q) {
 // Go-back-N to the oldest unacknowledged message: its WQE is the next to be granted and gets its PSN again.
 void send_engine::rewind(qp& q, bool hold) {
     const outstanding_send& oldest = m_outstanding.front(q.outstanding);
+    const auto begun = static_cast<std::uint16_t>(m_outstanding.back(q.outstanding).wqe_index + 1);
+    if (!q.resend || ib::index_distance(begun, q.resend_until) > 0) {
+        q.resend_until = begun;
+    }
+    q.resend = true;
     ++m_counters.rewinds;
     ++q.epoch;
     q.rewind = true;
@@ -740,8 +763,7 @@ void send_engine::rewind(qp& q, bool hold) {
     forget_outstanding(q);
     scheduler_update u;
     u.qpn = q.qpn;
-    u.set_consumer = true;
-    u.consumer = q.next_index;
+    tell_consumer(u, q);
     if (hold || q.held) {
         u.hold = hold ? scheduler_update::hold_t::hold : scheduler_update::hold_t::release;
         q.held = hold;
@@ -872,7 +894,7 @@ void send_engine::run_timers() {
 }
 
 void send_engine::check_drained(qp& q) {
-    if (q.state == ib::qp_state::sqd && q.notify_drained && q.outstanding.empty() && q.slot == none && !q.rewind) {
+    if (q.state == ib::qp_state::sqd && q.notify_drained && q.outstanding.empty() && q.slot == none && !q.rewind && !q.resend) {
         q.notify_drained = false;
         m_events.push_back({ib::event_type::sq_drained, q.qpn});
         wake_next();

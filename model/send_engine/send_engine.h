@@ -66,6 +66,7 @@ private:
         ib::qp_state state = ib::qp_state::reset;
         bool dead = false;           // an error was reported; waits for ERR or SQE
         bool rewind = false;         // the next packet has first_psn
+        bool resend = false;         // WQEs before resend_until had begun before a rewind
         bool held = false;           // the scheduler was told to hold
         bool loaded = false;         // the retry counters below are those of the context
         bool began = false;          // newest_sent is valid
@@ -74,6 +75,7 @@ private:
         std::uint8_t rnr_limit = 0, rnr_left = 0;
         std::uint8_t timeout = 0;
         std::uint16_t next_index = 0;    // WQE that the next grant must begin with
+        std::uint16_t resend_until = 0;
         std::uint16_t newest_sent = 0;   // newest WQE whose last packet has been made
         std::uint32_t epoch = 0;         // moves with every rewind, error and reset: older packets and grants are void
         std::uint32_t first_psn = 0;     // with `rewind`
@@ -133,6 +135,8 @@ private:
     void abort_service(std::uint32_t s);
     void left_service(const gathered& g);
     void give_back_service(qp& q);
+    static bool may_begin(const qp& q, std::uint16_t index);
+    static void tell_consumer(scheduler_update& u, const qp& q);
     void forget_outstanding(qp& q);
     void wake_window_waiter();
     std::uint16_t first_not_begun(const service& v) const;

@@ -28,7 +28,8 @@ void send_scheduler::tick() {
     if (m_arbiter.any() && !refused) {
         const std::uint32_t slot = m_arbiter.take();
         qp& q = m_qps[slot];
-        const auto waiting = static_cast<std::uint16_t>(q.producer - q.consumer);
+        const bool only_begun = q.resend && q.gate == gate_state::closed;
+        const auto waiting = static_cast<std::uint16_t>((only_begun ? q.resend_until : q.producer) - q.consumer);
         const auto count = static_cast<std::uint16_t>(std::min<std::uint32_t>(waiting, m_config.burst));
         grant_o.push({q.qpn, q.consumer, count, q.gate == gate_state::flush});
         q.ready = false;
@@ -40,6 +41,7 @@ void send_scheduler::tick() {
             }
         }
         q.consumer = static_cast<std::uint16_t>(q.consumer + count);
+        q.resend = q.resend && ib::index_distance(q.resend_until, q.consumer) > 0;
         ++m_counters.grants;
         m_counters.wqes += count;
     }
@@ -129,6 +131,8 @@ void send_scheduler::apply(const scheduler_update& u) {
     }
     if (u.set_consumer && ib::index_distance(q.producer, u.consumer) >= 0) {
         q.consumer = u.consumer;
+        q.resend = u.resend;
+        q.resend_until = u.resend_until;
     }
     if (u.hold != scheduler_update::hold_t::keep) {
         q.held = u.hold == scheduler_update::hold_t::hold && q.gate != gate_state::flush;
@@ -138,7 +142,7 @@ void send_scheduler::apply(const scheduler_update& u) {
 
 void send_scheduler::refresh(std::uint32_t slot) {
     qp& q = m_qps[slot];
-    const bool gate_ok = q.gate != gate_state::closed || (m_config.location == gate_location::context && !q.parked);
+    const bool gate_ok = q.gate != gate_state::closed || q.resend || (m_config.location == gate_location::context && !q.parked);
     const bool ready = q.pending() && gate_ok && !q.in_service && !q.held;
     if (ready != q.ready) {
         q.ready = ready;

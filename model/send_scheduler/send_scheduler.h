@@ -50,6 +50,8 @@ private:
         bool parked = false;      // gate bits in the context: the gate was found closed
         bool changed = false;     // ... and whether it was opened since the grant
         bool ready = false;
+        bool resend = false;      // WQEs before resend_until had begun: SQD does not close the gate to them
+        std::uint16_t resend_until = 0;
         bool pending() const { return producer != consumer; }
     };
 
