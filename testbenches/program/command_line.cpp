@@ -10,16 +10,10 @@
 #include <vector>
 
 #include "build_info.h"
+#include "testbenches/bench/bench_command.h"
 #include "testbenches/program/commands.h"
 #include "testbenches/program/input_error.h"
 #include "testbenches/program/nearest_name.h"
-
-#if __has_include("testbenches/bench/bench_command.h")
-#include "testbenches/bench/bench_command.h"
-#define HCASIM_HAS_BENCH 1
-#else
-#define HCASIM_HAS_BENCH 0
-#endif
 
 namespace hcasim {
 
@@ -71,10 +65,7 @@ struct command_line {
     CLI::App* check = app.add_subcommand("check", "Validates scenarios without running them");
     CLI::App* doctor =
         app.add_subcommand("doctor", "Says what is installed, what is missing and the command that mends it");
-    CLI::App* bench =
-        HCASIM_HAS_BENCH
-            ? app.add_subcommand("bench", "Speed of the model against a plain loop of the same work")
-            : nullptr;
+    CLI::App* bench = app.add_subcommand("bench", "Speed of the model against a plain loop of the same work");
 
     run_arguments run_to;
     std::string seed, engine = "wheel";
@@ -114,11 +105,9 @@ struct command_line {
 
         check->add_option("FILE", check_files, "Scenario files")->required()->type_name("");
         add_set(check, check_overrides);
-        if (bench != nullptr) {
-            // It reads its own options.
-            bench->prefix_command();
-            bench->set_help_flag();
-        }
+        // It reads its own options.
+        bench->prefix_command();
+        bench->set_help_flag();
     }
 
     static void add_set(CLI::App* command, std::vector<std::string>& into) {
@@ -201,11 +190,9 @@ int dispatch(command_line& line, std::vector<std::string> arguments) {
         throw input_error(
             to_line({"hcasim", printable(first), "is not a command", all, nearest_name(first, commands)}));
     }
-#if HCASIM_HAS_BENCH
     if (first == "bench") {
         return bench_command({arguments.begin() + 1, arguments.end()});
     }
-#endif
     try {
         line.app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
     } catch (const CLI::Success& help) {
