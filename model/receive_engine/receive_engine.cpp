@@ -253,7 +253,8 @@ bool receive_engine::decide(slot& s, active& a, qp& q) {
         s.what = action::drop;
         return true;
     }
-    if (!ib::responder_is_on(q.state) || q.error_asked || a.refusing) {
+    // The context may be older than the state: read before RTR was written into it, it has neither the PSN nor the address of RTR.
+    if (!ib::responder_is_on(q.state) || !ib::responder_is_on(c.state) || q.error_asked || a.refusing) {
         return drop(m_counters.wrong_state);
     }
     if (!rc) {
