@@ -380,6 +380,22 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("receive engine: the flush of a receive queue, cycle by cycle") {
+    receive_bench b;
+    for (const engine_kind kind : both) {
+        b.start(kind);
+        b.open(b.context(1), qp_state::rts, 2);
+        const cycle_t s = 100;
+        b.contexts.change(1, qp_state::err, s);
+        b.run_to(400);
+        const cycle_t context = s + 1 + 2 + 1;
+        const cycle_t first = context + 1 + b.memory.cycles() + 1;  // the WQE is here
+        const cycle_t second = first + 1 + 1 + b.memory.cycles() + 1;
+        CHECK(b.memory.requests.cycles() == std::vector<cycle_t>{context + 1, first + 1 + 1});
+        CHECK(b.cqe.cycles() == std::vector<cycle_t>{first + 1, second + 1});
+    }
+}
+
 TEST_CASE("receive engine: RESET in any cycle of a flush ends it, and the next life begins at WQE 0") {
     receive_bench b;
     for (cycle_t s = 105; s < 400; ++s) {
