@@ -149,7 +149,9 @@ void send_engine::take_state(const state_event& e) {
 
 void send_engine::take_acknowledge(const acknowledge& a) {
     qp& q = at(a.qpn);
-    if (q.qpn != a.qpn || !ib::requester_is_on(q.state) || q.dead || q.outstanding.empty()) {
+    // A PSN beyond all that was made is no answer to this QP's packets (a peer in another life may send one): it acknowledges nothing.
+    const bool beyond = !q.made_any || ib::psn_distance(a.psn, q.newest_psn) > 0;
+    if (q.qpn != a.qpn || !ib::requester_is_on(q.state) || q.dead || q.outstanding.empty() || beyond) {
         ++m_counters.ignored_acks;
         return;
     }
@@ -556,6 +558,10 @@ bool send_engine::emit() {
             if (p->starts_message && m_observer != nullptr) {
                 m_observer->stamp(p->qpn, p->wqe_index, stage::payload, now());
             }
+            if (!q.made_any || ib::psn_distance(p->psn, q.newest_psn) > 0) {
+                q.newest_psn = p->psn;
+            }
+            q.made_any = true;
             p->queued_cycle = now();
             m_emit[p->vl].push_back(g);
             ++m_emit_count;

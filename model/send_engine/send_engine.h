@@ -70,6 +70,7 @@ private:
         bool held = false;           // the scheduler was told to hold
         bool loaded = false;         // the retry counters below are those of the context
         bool began = false;          // newest_sent is valid
+        bool made_any = false;       // newest_psn is valid
         bool notify_drained = false;
         std::uint8_t retry_limit = 0, retry_left = 0;
         std::uint8_t rnr_limit = 0, rnr_left = 0;
@@ -77,6 +78,7 @@ private:
         std::uint16_t next_index = 0;    // WQE that the next grant must begin with
         std::uint16_t resend_until = 0;
         std::uint16_t newest_sent = 0;   // newest WQE whose last packet has been made
+        std::uint32_t newest_psn = 0;    // of the packets made
         std::uint32_t epoch = 0;         // moves with every rewind, error and reset: older packets and grants are void
         std::uint32_t first_psn = 0;     // with `rewind`
         std::uint32_t slot = none;       // in service
