@@ -9,7 +9,8 @@ namespace hcasim {
 
 namespace {
 
-// Port to port of switch ASICs is 90 to 300 ns (rnic-facts: Switch-IB 90 ns); the receive pipeline of the port is part of it.
+// Port to port of switch ASICs is 90 to 300 ns (rnic-facts: Switch-IB 90 ns); the receive pipeline of the
+// port is part of it.
 constexpr std::uint64_t unknown_port = ~std::uint64_t{0};
 
 std::string numbered(const char* base, std::uint32_t i) { return std::string(base) + std::to_string(i); }
@@ -19,13 +20,16 @@ std::string numbered(const char* base, std::uint32_t i) { return std::string(bas
 /// Forwards one packet per input and cycle.
 class switch_core : public clocked_module {
 public:
-    switch_core(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_pool& pool, std::uint32_t ports)
+    switch_core(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_pool& pool,
+                std::uint32_t ports)
         : clocked_module(name, domain), m_pool(pool) {
         for (std::uint32_t p = 0; p < ports; ++p) {
-            packet_i.push_back(std::make_unique<in_port<ib::packet*>>(numbered("packet_i_", p).c_str(), *this));
+            packet_i.push_back(
+                std::make_unique<in_port<ib::packet*>>(numbered("packet_i_", p).c_str(), *this));
         }
         for (std::uint32_t i = 0; i < ports * max_data_vls; ++i) {
-            packet_o.push_back(std::make_unique<out_port<ib::packet*>>(numbered("packet_o_", i).c_str(), *this));
+            packet_o.push_back(
+                std::make_unique<out_port<ib::packet*>>(numbered("packet_o_", i).c_str(), *this));
         }
     }
 
@@ -43,7 +47,8 @@ public:
     std::uint64_t dropped() const { return m_dropped; }
 
     void tick() override {
-        // The inputs in turn, beginning with another one in each cycle that moves a packet: none is starved by an output that all want.
+        // The inputs in turn, beginning with another one in each cycle that moves a packet: none is starved
+        // by an output that all want.
         const auto ports = static_cast<std::uint32_t>(packet_i.size());
         bool moved = false;
         for (std::uint32_t i = 0; i < ports; ++i) {
@@ -82,16 +87,21 @@ private:
     std::uint64_t m_dropped = 0;
 };
 
-fabric_switch::fabric_switch(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_pool& pool, std::uint32_t ports)
+fabric_switch::fabric_switch(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_pool& pool,
+                             std::uint32_t ports)
     : sc_core::sc_module(name), m_ports(ports) {
     m_core = std::make_unique<switch_core>("core", domain, pool, ports);
     for (std::uint32_t p = 0; p < ports; ++p) {
-        m_link_o.push_back(std::make_unique<sc_core::sc_port<channel_out_if<ib::packet*>>>(numbered("link_o_", p).c_str()));
-        m_link_i.push_back(std::make_unique<sc_core::sc_port<channel_in_if<ib::packet*>>>(numbered("link_i_", p).c_str()));
+        m_link_o.push_back(
+            std::make_unique<sc_core::sc_port<channel_out_if<ib::packet*>>>(numbered("link_o_", p).c_str()));
+        m_link_i.push_back(
+            std::make_unique<sc_core::sc_port<channel_in_if<ib::packet*>>>(numbered("link_i_", p).c_str()));
         m_tx.push_back(std::make_unique<link_tx>(numbered("link_tx_", p).c_str(), domain, pool, 1));
         m_rx.push_back(std::make_unique<link_rx>(numbered("link_rx_", p).c_str(), domain, pool));
-        m_received.push_back(std::make_unique<channel<ib::packet*>>(numbered("received_", p).c_str(), domain));
-        m_credits.push_back(std::make_unique<channel<credit_update>>(numbered("credits_", p).c_str(), domain));
+        m_received.push_back(
+            std::make_unique<channel<ib::packet*>>(numbered("received_", p).c_str(), domain));
+        m_credits.push_back(
+            std::make_unique<channel<credit_update>>(numbered("credits_", p).c_str(), domain));
         m_tx[p]->wire_o.bind(*m_link_o[p]);
         m_rx[p]->wire_i.bind(*m_link_i[p]);
         m_rx[p]->packet_o.bind(*m_received[p]);

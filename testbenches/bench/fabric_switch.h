@@ -17,17 +17,20 @@ class switch_core;
 class link_tx;
 class link_rx;
 
-/// A switch between more than two HCAs: a port like an HCA's on every side (same rate, VLs, credits), and a core that forwards by destination LID. Packets are
-/// received whole before they are forwarded; an output that has no credits holds up the packets behind it of the same input (no virtual output queues).
+/// A switch between more than two HCAs: a port like an HCA's on every side (same rate, VLs, credits), and a
+/// core that forwards by destination LID. Packets are received whole before they are forwarded; an output
+/// that has no credits holds up the packets behind it of the same input (no virtual output queues).
 class fabric_switch : public sc_core::sc_module {
 public:
-    fabric_switch(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_pool& pool, std::uint32_t ports);
+    fabric_switch(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_pool& pool,
+                  std::uint32_t ports);
     ~fabric_switch() override;
 
     sc_core::sc_port<channel_out_if<ib::packet*>>& link_o(std::uint32_t port) { return *m_link_o[port]; }
     sc_core::sc_port<channel_in_if<ib::packet*>>& link_i(std::uint32_t port) { return *m_link_i[port]; }
 
-    /// `lid_of_port[i]` is the LID behind port i. Faults of `config` do not apply to the switch's own transmitters.
+    /// `lid_of_port[i]` is the LID behind port i. Faults of `config` do not apply to the switch's own
+    /// transmitters.
     void reset(const hca_config& config, const std::vector<std::uint16_t>& lid_of_port);
 
     /// Tells `o` of every packet as it starts from the switch to this port; null for none.

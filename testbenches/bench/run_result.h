@@ -23,9 +23,10 @@ struct wqe_record {
     std::uint32_t bytes = 0;
     ib::wc_status status = ib::wc_status::success;
     bool ended = false;
-    ib::gate_opener waited_for = ib::gate_opener::none;  ///< what opened the gate this WQE waited behind; none when it did not wait
-    std::array<std::uint64_t, stage_count> cycle{};      ///< 0 = not reached
-    std::uint64_t command_arrived_cycle = 0;             ///< answers: last byte of the command at the port; else 0
+    ib::gate_opener waited_for =
+        ib::gate_opener::none;  ///< what opened the gate this WQE waited behind; none when it did not wait
+    std::array<std::uint64_t, stage_count> cycle{};  ///< 0 = not reached
+    std::uint64_t command_arrived_cycle = 0;  ///< answers: last byte of the command at the port; else 0
 };
 
 /// One connection end with a data QP.
@@ -38,8 +39,9 @@ struct qp_record {
     std::uint64_t gate_open_cycle = 0;      ///< 0 = never
     std::uint64_t first_request_cycle = 0;  ///< first byte of its first request on the wire; 0 = never
     std::uint32_t first_request_psn = 0;
-    std::uint64_t comm_est_cycle = 0;       ///< 0 = not raised
-    std::vector<std::pair<ib::gate_opener, std::uint64_t>> openers;  ///< every opener with its cycle, the first is the one that won
+    std::uint64_t comm_est_cycle = 0;  ///< 0 = not raised
+    std::vector<std::pair<ib::gate_opener, std::uint64_t>>
+        openers;  ///< every opener with its cycle, the first is the one that won
 };
 
 /// A packet seen at the start of a link by the tap, kept when the scenario or a test asks for it.
@@ -64,25 +66,28 @@ struct run_result {
         std::uint64_t posted = 0, completed = 0, failed = 0, flushed = 0, outstanding = 0, duplicated = 0;
     } messages;
     struct {
-        std::uint64_t waited = 0;                 ///< measured sends that waited behind a closed gate (or its software equivalent)
+        std::uint64_t waited =
+            0;  ///< measured sends that waited behind a closed gate (or its software equivalent)
         std::array<std::uint64_t, ib::gate_opener_count> opened_by{};  ///< passive QPs by opener
-        distribution wait_cycles;                 ///< of those that waited
-        std::uint64_t rejected_posts = 0;         ///< policy reject: posts refused
-        distribution answer_cycles;               ///< command's last byte at the port to first byte of the answer on the wire
-        distribution answer_waited_cycles;        ///< the same, only answers that waited
-        distribution answer_ideal_cycles;         ///< the same, only answers that did not wait
+        distribution wait_cycles;                                      ///< of those that waited
+        std::uint64_t rejected_posts = 0;                              ///< policy reject: posts refused
+        distribution
+            answer_cycles;  ///< command's last byte at the port to first byte of the answer on the wire
+        distribution answer_waited_cycles;  ///< the same, only answers that waited
+        distribution answer_ideal_cycles;   ///< the same, only answers that did not wait
     } gate;
-    std::vector<std::pair<std::string, std::uint64_t>> events;    ///< name, count; sorted by name; comm_est is always there
-    distribution latency_cycles;                                  ///< submitted .. completed of measured sends
+    std::vector<std::pair<std::string, std::uint64_t>>
+        events;                   ///< name, count; sorted by name; comm_est is always there
+    distribution latency_cycles;  ///< submitted .. completed of measured sends
     std::array<distribution, stage_count> stages;
     std::vector<qp_record> qps;
     std::vector<wqe_record> wqes;
-    std::vector<tapped_packet> packets;                           ///< only when run_options::tap_packets
+    std::vector<tapped_packet> packets;  ///< only when run_options::tap_packets
     /// Counters for the summary: ("doorbell.coalesced", 12) ...; sorted by name.
     std::vector<std::pair<std::string, std::uint64_t>> counters;
     std::uint64_t invariants_checked = 0;
     std::uint64_t invariants_violated = 0;
-    std::string violation;                                        ///< cycle, block, QP and rule of the first one
+    std::string violation;  ///< cycle, block, QP and rule of the first one
     double host_seconds = 0;
 };
 

@@ -25,13 +25,16 @@ constexpr cycle_t script_margin_cycles = 4000;
 constexpr cycle_t first_guess_cycles = 350;
 constexpr std::uint32_t script_attempts = 8;
 
-sc_core::sc_time period_of(std::uint64_t clock_mhz) {
-    return sc_core::sc_time(static_cast<double>(1000000 / clock_mhz), sc_core::SC_PS);
+sc_core::sc_time times(std::uint64_t n, const sc_core::sc_time& unit) {
+    return sc_core::sc_time::from_value(n * unit.value());
 }
 
-sc_core::sc_time nanoseconds(std::uint64_t ns) {
-    return sc_core::sc_time(static_cast<double>(ns), sc_core::SC_NS);
+// Whole picoseconds: exact for the usual clocks, and cycles are counted, not measured.
+sc_core::sc_time period_of(std::uint64_t clock_mhz) {
+    return times(1000000 / clock_mhz, sc_core::sc_time(1, sc_core::SC_PS));
 }
+
+sc_core::sc_time nanoseconds(std::uint64_t ns) { return times(ns, sc_core::sc_time(1, sc_core::SC_NS)); }
 
 // Cycle in which the packet of a deed began on its host's link; 0 when it did not.
 cycle_t wire_cycle(const script_plan& plan, std::size_t deed, const std::vector<tapped_packet>& packets) {
@@ -202,7 +205,7 @@ run_result system::run_script(const scenario_config& scenario, const run_options
             return result;
         }
     }
-    const run_result last = run_once(scenario, silent);
+    run_result last = run_once(scenario, silent);
     for (std::size_t i = 0; i < m_plan->deeds.size(); ++i) {
         const script_deed& d = m_plan->deeds[i];
         const cycle_t on_wire = wire_cycle(*m_plan, i, last.packets);
