@@ -58,6 +58,9 @@ public:
     void gate_changed(std::uint32_t qpn, std::uint8_t gate, bool pending, std::uint64_t cycle) override {
         m_next->gate_changed(qpn, gate, pending, cycle);
     }
+    void level(level_of structure, std::uint64_t value, std::uint64_t cycle) override {
+        m_next->level(structure, value, cycle);
+    }
     void packet_on_wire(const std::uint8_t* bytes, std::uint32_t size_bytes, std::uint32_t qpn,
                         bool is_flow_control, bool lost, std::uint64_t first_byte_cycle,
                         std::uint64_t last_byte_cycle) override {

@@ -227,6 +227,12 @@ public:
                             "request accepted in state " + std::string(ib::name(q.state)));
         }
     }
+    void level(level_of structure, std::uint64_t value, std::uint64_t cycle) override {
+        if (m_state.wave) {
+            wave_signal signal;
+            m_state.draw(signal, "host" + std::to_string(m_host) + "." + std::string(name(structure)), 16, value, cycle);
+        }
+    }
     void comm_est(std::uint32_t qpn, std::uint64_t cycle) override {
         m_state.communication_established(m_state.qp(m_host, qpn), cycle);
     }
