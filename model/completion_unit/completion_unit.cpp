@@ -28,6 +28,7 @@ void completion_unit::reset(const completion_unit_config& config) {
     m_eq = {};
     m_events.clear();
     m_next_completion = 0;
+    m_passed_send_event = 0;
     m_unreported = 0;
     m_interrupt_due = never;
     m_counters = {};
@@ -40,9 +41,11 @@ void completion_unit::tick() {
     if (doorbell_i.can_pop()) {
         take_doorbell(doorbell_i.pop());
     }
-    for (auto& port : event_i) {
-        if (port.can_pop()) {
-            const event e = port.pop();
+    for (std::uint32_t source = 0; source < event_sources; ++source) {
+        if (source == send_event && send_event_waits()) {
+            wake_next();
+        } else if (event_i[source].can_pop()) {
+            const event e = event_i[source].pop();
             raise_event(e.type, e.number);
         }
     }
@@ -87,6 +90,17 @@ void completion_unit::tick() {
     if (m_interrupt_due != never) {
         wake_at(std::max(m_interrupt_due, now() + 1));
     }
+}
+
+// SQ_DRAINED is not told before the CQEs that were pushed before it: at most as many as their channel holds.
+bool completion_unit::send_event_waits() {
+    const auto& completions = completion_i[send_completion];
+    if (event_i[send_event].has_visible() && completions.has_visible() &&
+        m_passed_send_event < completions.core().config().depth) {
+        return true;
+    }
+    m_passed_send_event = 0;
+    return false;
 }
 
 void completion_unit::take_setup(const queue_setup& s) {
@@ -135,6 +149,7 @@ bool completion_unit::write_completion() {
             return false;
         }
         completion c = completion_i[source].pop();
+        m_passed_send_event += source == send_completion && event_i[send_event].has_visible() ? 1 : 0;
         m_next_completion = (source + 1) % completion_sources;
         if (c.cqn >= m_cqs.size() || m_cqs[c.cqn].entries == 0) {
             ++m_counters.unknown_cq;

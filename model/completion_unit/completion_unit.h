@@ -53,12 +53,14 @@ private:
     void take_doorbell(const cq_doorbell& d);
     bool write_completion();
     void raise_event(ib::event_type type, std::uint32_t number);
+    bool send_event_waits();
 
     completion_unit_config m_config;
     std::vector<queue> m_cqs;  // by CQN
     queue m_eq;
     ring_queue<event> m_events;
     std::uint32_t m_next_completion = 0;
+    std::uint32_t m_passed_send_event = 0;  // send completions taken while the send engine's event waits
     std::uint32_t m_unreported = 0;      // events written since the last interrupt
     cycle_t m_interrupt_due = never;
     counters_t m_counters;

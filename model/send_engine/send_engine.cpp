@@ -78,6 +78,8 @@ void send_engine::reset(const send_engine_config& config, std::uint32_t qps, std
     m_errors.clear();
     m_updates.clear();
     m_completions.clear();
+    m_completions_made = 0;
+    m_completions_pushed = 0;
     m_events.clear();
     m_sent.clear();
     m_timers = {};
@@ -725,6 +727,7 @@ void send_engine::complete(std::uint32_t qpn, const outstanding_send& o, ib::wc_
     c.entry.wqe_index = o.wqe_index;
     c.entry.status = status;
     m_completions.push_back(c);
+    ++m_completions_made;
 }
 
 void send_engine::progress(qp& q) {
@@ -902,7 +905,7 @@ void send_engine::run_timers() {
 void send_engine::check_drained(qp& q) {
     if (q.state == ib::qp_state::sqd && q.notify_drained && q.outstanding.empty() && q.slot == none && !q.rewind && !q.resend) {
         q.notify_drained = false;
-        m_events.push_back({ib::event_type::sq_drained, q.qpn});
+        m_events.push_back({{ib::event_type::sq_drained, q.qpn}, m_completions_made});
         wake_next();
     }
 }
@@ -917,10 +920,12 @@ bool send_engine::drain_queues() {
     if (!m_completions.empty() && completion_o.can_push()) {
         completion_o.push(m_completions.front());
         m_completions.pop_front();
+        ++m_completions_pushed;
         more = more || !m_completions.empty();
     }
-    if (!m_events.empty() && event_o.can_push()) {
-        event_o.push(m_events.front());
+    // SQ_DRAINED comes behind the CQEs that it tells of.
+    if (!m_events.empty() && m_events.front().after <= m_completions_pushed && event_o.can_push()) {
+        event_o.push(m_events.front().what);
         m_events.pop_front();
         more = more || !m_events.empty();
     }

@@ -181,7 +181,13 @@ private:
     ring_queue<qpc_request> m_errors;
     ring_queue<scheduler_update> m_updates;
     ring_queue<completion> m_completions;
-    ring_queue<event> m_events;
+    struct late_event {
+        event what;
+        std::uint64_t after = 0;     // completions that were made before it
+    };
+    ring_queue<late_event> m_events;
+    std::uint64_t m_completions_made = 0;
+    std::uint64_t m_completions_pushed = 0;
     ring_queue<sent_notice> m_sent;
     std::priority_queue<timer, std::vector<timer>, std::greater<timer>> m_timers;
     std::array<qpc_modify, 2> m_to_error;  // to ERR, to SQE
