@@ -75,22 +75,30 @@ using optional_out_port = out_port<T, sc_core::SC_ZERO_OR_MORE_BOUND>;
 template <class T>
 class in_port : public sc_core::sc_port<channel_in_if<T>> {
 public:
-    in_port(const char* name, tickable& owner) : sc_core::sc_port<channel_in_if<T>>(name), m_owner(owner) {}
+    in_port(const char* name, tickable& owner)
+        : sc_core::sc_port<channel_in_if<T>>(name), m_owner(owner), m_flag(owner.claim_input()) {}
 
-    bool can_pop() { return m_core->can_pop(); }
-    bool has_visible() const { return m_core->has_visible(); }
+    bool can_pop() { return is_filled() && m_core->can_pop(); }
+    bool has_visible() const { return is_filled() && m_core->has_visible(); }
     const T& front() const { return m_core->front(); }
     T pop() { return m_core->pop(); }
     const channel_core<T>& core() const { return *m_core; }
+    /// Bit of this input in the owner's filled_inputs().
+    std::uint64_t flag() const { return m_flag; }
 
 protected:
     void end_of_elaboration() override {
         m_core = &(*this)->core();
         (*this)->set_consumer(m_owner);
+        constexpr std::uint64_t shared_flag = std::uint64_t{1} << 63;
+        m_core->set_flag(m_owner.filled_inputs(), m_flag, m_flag == shared_flag);
     }
 
 private:
+    bool is_filled() const { return (m_owner.filled_inputs() & m_flag) != 0; }
+
     tickable& m_owner;
+    std::uint64_t m_flag;
     channel_core<T>* m_core = nullptr;
 };
 

@@ -33,9 +33,19 @@ struct channel_config {
 template <class T>
 class channel_core {
 public:
+    channel_core() = default;
+    channel_core(const channel_core&) = delete;
+    channel_core& operator=(const channel_core&) = delete;
+
     void attach(engine& e) { m_engine = &e; }
     void set_consumer(tickable& consumer) { m_consumer = &consumer; }
     void set_producer(tickable& producer) { m_producer = &producer; }
+    /// `bit` of `flags` is set while the channel holds something (and may stay set when it is shared).
+    void set_flag(std::uint64_t& flags, std::uint64_t bit, bool shared) {
+        m_flags = &flags;
+        m_flag = bit;
+        m_flag_off = shared ? 0 : bit;
+    }
 
     void reset(const channel_config& config) {
         if (config.depth == 0 || config.latency_cycles == 0) {
@@ -51,6 +61,7 @@ public:
         m_ring.assign(capacity, entry{});
         m_mask = capacity - 1;
         m_head = m_tail = 0;
+        *m_flags &= ~m_flag_off;
         m_last_push = m_last_pop = 0;
         m_refused = false;
         m_pushed = 0;
@@ -96,6 +107,7 @@ public:
         e.value = value;
         e.visible = now + m_config.latency_cycles;
         ++m_tail;
+        *m_flags |= m_flag;
         ++m_pushed;
         m_last_push = now;
         m_engine->wake_at(*m_consumer, e.visible);
@@ -134,6 +146,9 @@ public:
         const cycle_t now = m_engine->now();
         T value = m_ring[m_head & m_mask].value;
         ++m_head;
+        if (m_head == m_tail) {
+            *m_flags &= ~m_flag_off;
+        }
         m_last_pop = now;
         if (m_refused) {
             m_refused = false;
@@ -170,6 +185,10 @@ private:
     engine* m_engine = nullptr;
     tickable* m_consumer = nullptr;
     tickable* m_producer = nullptr;
+    std::uint64_t m_no_flags = 0;
+    std::uint64_t* m_flags = &m_no_flags;
+    std::uint64_t m_flag = 0;
+    std::uint64_t m_flag_off = 0;
     std::vector<entry> m_ring;
     std::uint32_t m_mask = 0;
     std::uint32_t m_limit = 1;

@@ -30,16 +30,20 @@ void engine::set_order_seed(std::uint64_t seed) {
 void engine::layout() {
     m_words = static_cast<std::uint32_t>((m_modules.size() + 63) / 64);
     m_words = std::max(m_words, 1u);
+    m_next.assign(std::size_t{2} * m_words, 0);
+    m_has_next = false;
     m_bits.assign(std::size_t{wheel_slots} * m_words, 0);
     std::fill(std::begin(m_occupied), std::end(m_occupied), 0);
     for (std::uint32_t i = 0; i < m_modules.size(); ++i) {
         m_modules[i]->m_slot = i;
+        m_modules[i]->m_bit = std::uint64_t{1} << (i & 63);
     }
 }
 
 void engine::reset(engine_kind kind) {
     layout();
     m_far = {};
+    m_first_far = never;
     m_now = 0;
     m_ticks = 0;
     m_kind = kind;
@@ -53,6 +57,7 @@ void engine::wake_far(tickable& module, cycle_t cycle) {
     }
     if (cycle != never && m_kind == engine_kind::wheel) {
         m_far.push({cycle, module.m_slot});
+        m_first_far = m_far.top().cycle;
     }
 }
 
@@ -75,26 +80,44 @@ cycle_t engine::next_due() const {
     if (m_kind == engine_kind::poll) {
         return m_modules.empty() ? never : m_now + 1;
     }
-    const cycle_t near = next_on_wheel();
-    return m_far.empty() ? near : std::min(near, m_far.top().cycle);
+    return m_has_next ? m_now + 1 : std::min(next_on_wheel(), m_first_far);
 }
 
-void engine::tick_due(cycle_t cycle) {
+void engine::move_far(cycle_t cycle) {
     while (!m_far.empty() && m_far.top().cycle == cycle) {
-        set(static_cast<std::uint32_t>(cycle & (wheel_slots - 1)), m_far.top().slot);
+        set(static_cast<std::uint32_t>(cycle & (wheel_slots - 1)), *m_modules[m_far.top().slot]);
         m_far.pop();
     }
+    m_first_far = m_far.empty() ? never : m_far.top().cycle;
+}
+
+template <bool OneWord>
+inline void engine::tick_due(cycle_t cycle) {
+    if (m_first_far == cycle) {
+        move_far(cycle);
+    }
     const auto slot = static_cast<std::uint32_t>(cycle & (wheel_slots - 1));
-    m_occupied[slot >> 6] &= ~(std::uint64_t{1} << (slot & 63));
-    std::uint64_t* bits = &m_bits[std::size_t{slot} * m_words];
-    for (std::uint32_t w = 0; w < m_words; ++w) {
-        std::uint64_t due = bits[w];
-        bits[w] = 0;
+    std::uint64_t& occupancy = m_occupied[slot >> 6];
+    const std::uint64_t occupied = std::uint64_t{1} << (slot & 63);
+    const bool on_wheel = (occupancy & occupied) != 0;
+    occupancy &= ~occupied;
+    m_has_next = false;
+    const std::uint32_t words = OneWord ? 1 : m_words;
+    std::uint64_t* const next = &m_next[(cycle & 1) * words];
+    for (std::uint32_t w = 0; w < words; ++w) {
+        std::uint64_t due = next[w];
+        next[w] = 0;
+        if (on_wheel) {
+            std::uint64_t& bits = m_bits[std::size_t{slot} * words + w];
+            due |= bits;
+            bits = 0;
+        }
+        tickable* const* const modules = &m_modules[std::size_t{w} * 64];
         while (due != 0) {
             const auto bit = static_cast<std::uint32_t>(__builtin_ctzll(due));
             due &= due - 1;
             ++m_ticks;
-            m_modules[w * 64 + bit]->tick();
+            modules[bit]->tick();
         }
     }
 }
@@ -115,10 +138,12 @@ std::uint64_t engine::run_to(cycle_t last) {
             break;
         }
         m_now = next;
-        if (m_kind == engine_kind::wheel) {
-            tick_due(next);
-        } else {
+        if (m_kind == engine_kind::poll) {
             tick_all();
+        } else if (m_words == 1) {
+            tick_due<true>(next);
+        } else {
+            tick_due<false>(next);
         }
         ++active_cycles;
     }

@@ -29,9 +29,17 @@ public:
     /// One clock edge; engine::now() is its cycle.
     virtual void tick() = 0;
 
+    /// Which inputs hold something, visible or not, one bit per claimed input: so that a tick looks at channels with content only.
+    std::uint64_t& filled_inputs() { return m_filled_inputs; }
+    /// A bit of filled_inputs() for one more input. The 64th and all after it share one.
+    std::uint64_t claim_input() { return std::uint64_t{1} << (m_inputs < 63 ? m_inputs++ : 63); }
+
 private:
     friend class engine;
     std::uint32_t m_slot = 0;
+    std::uint64_t m_bit = 0;  // of the slot in its word
+    std::uint32_t m_inputs = 0;
+    std::uint64_t m_filled_inputs = 0;
 };
 
 /// The cycle loop of a clock domain, free of SystemC so that it can be tested and timed alone.
@@ -58,8 +66,11 @@ public:
     /// Ticks `module` in `cycle`, which must be later than now().
     void wake_at(tickable& module, cycle_t cycle) {
         const cycle_t distance = cycle - m_now;
-        if (distance - 1 < wheel_slots - 1) {
-            set(static_cast<std::uint32_t>(cycle & (wheel_slots - 1)), module.m_slot);
+        if (distance == 1) {
+            m_next[(cycle & 1) * m_words + (module.m_slot >> 6)] |= module.m_bit;
+            m_has_next = true;
+        } else if (distance - 1 < wheel_slots - 1) {
+            set(static_cast<std::uint32_t>(cycle & (wheel_slots - 1)), module);
         } else {
             wake_far(module, cycle);
         }
@@ -93,12 +104,14 @@ private:
         }
     };
 
-    void set(std::uint32_t wheel_slot, std::uint32_t module_slot) {
-        m_bits[wheel_slot * m_words + (module_slot >> 6)] |= std::uint64_t{1} << (module_slot & 63);
+    void set(std::uint32_t wheel_slot, const tickable& module) {
+        m_bits[wheel_slot * m_words + (module.m_slot >> 6)] |= module.m_bit;
         m_occupied[wheel_slot >> 6] |= std::uint64_t{1} << (wheel_slot & 63);
     }
     void wake_far(tickable& module, cycle_t cycle);
     cycle_t next_on_wheel() const;
+    void move_far(cycle_t cycle);
+    template <bool OneWord>
     void tick_due(cycle_t cycle);
     void tick_all();
     void layout();
@@ -106,9 +119,12 @@ private:
     std::vector<tickable*> m_added;
     std::vector<tickable*> m_modules;  // in tick order
     std::uint32_t m_words = 1;
+    std::vector<std::uint64_t> m_next;  // due in the next cycle, by its parity: most wakes, kept apart from the wheel
+    bool m_has_next = false;
     std::vector<std::uint64_t> m_bits;
     std::uint64_t m_occupied[occupancy_words] = {};
     std::priority_queue<far_wake, std::vector<far_wake>, std::greater<far_wake>> m_far;
+    cycle_t m_first_far = never;  // cycle of m_far.top()
     cycle_t m_now = 0;
     std::uint64_t m_ticks = 0;
     engine_kind m_kind = engine_kind::wheel;

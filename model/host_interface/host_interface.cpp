@@ -16,6 +16,12 @@ host_interface::host_interface(const sc_core::sc_module_name& name, clock_domain
       read_o{{{"cache_read_o", *this}, {"send_read_o", *this}, {"receive_read_o", *this}, {"command_read_o", *this}}},
       write_i{{{"receive_write_i", *this}, {"cache_write_i", *this}, {"command_write_i", *this}, {"completion_write_i", *this}}},
       m_pool(pool) {
+    for (const auto& port : read_i) {
+        m_read_inputs |= port.flag();
+    }
+    for (const auto& port : write_i) {
+        m_write_inputs |= port.flag();
+    }
     mmio_targ_socket.bind(*this);
     dma_init_socket.bind(*this);
 }
@@ -28,23 +34,33 @@ void host_interface::reset(const host_interface_config& config) {
     }
     m_reads_outstanding = 0;
     m_next_read = 0;
+    m_first_due = never;
     m_down_free = 0;
     m_up_free = 0;
     m_counters = {};
 }
 
 void host_interface::tick() {
-    take_mmio();
-    finish_reads();
-    const bool read = issue_read();
-    const bool wrote = issue_write();
-    if (read || wrote) {
+    if (!m_mmio.empty()) {
+        take_mmio();
+    }
+    if (m_first_due <= now()) {
+        finish_reads();
+    }
+    bool again = false;
+    if ((filled_inputs() & m_read_inputs) != 0) {
+        again = issue_read() && (filled_inputs() & m_read_inputs) != 0;
+    }
+    if ((filled_inputs() & m_write_inputs) != 0) {
+        again = (issue_write() && (filled_inputs() & m_write_inputs) != 0) || again;
+    }
+    if (again) {
         wake_next();
     }
 }
 
 void host_interface::take_mmio() {
-    if (m_mmio.empty() || m_mmio.front().visible > now()) {
+    if (m_mmio.front().visible > now()) {
         return;
     }
     const mmio_write& w = m_mmio.front();
@@ -81,6 +97,10 @@ void host_interface::finish_reads() {
         if (!queue.empty()) {
             wake_at(std::max(queue.front().due, now() + 1));
         }
+    }
+    m_first_due = never;
+    for (const auto& queue : m_pending) {
+        m_first_due = queue.empty() ? m_first_due : std::min(m_first_due, queue.front().due);
     }
 }
 
@@ -167,7 +187,10 @@ void host_interface::do_read(std::uint32_t client, const dma_read& r) {
     ++m_reads_outstanding;
     ++m_counters.reads;
     m_counters.read_bytes += r.bytes;
-    wake_at(std::max(queue.front().due, now() + 1));
+    m_first_due = std::min(m_first_due, m_down_free);
+    if (queue.size() == 1) {
+        wake_at(m_down_free);  // those behind it are woken for when they come to the front
+    }
 }
 
 void host_interface::do_write(const dma_write& w) {

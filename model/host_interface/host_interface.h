@@ -85,6 +85,9 @@ private:
     std::array<ring_queue<pending_read>, read_clients> m_pending;
     std::uint32_t m_reads_outstanding = 0;
     std::uint32_t m_next_read = 0;
+    cycle_t m_first_due = never;  // of all pending reads
+    std::uint64_t m_read_inputs = 0;   // bits of filled_inputs()
+    std::uint64_t m_write_inputs = 0;
     cycle_t m_down_free = 0;  // first cycle in which the bus towards the HCA is free
     cycle_t m_up_free = 0;    // ... and away from it
     tlm::tlm_generic_payload m_payload;
