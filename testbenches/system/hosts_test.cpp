@@ -81,7 +81,7 @@ std::string run_text(const scenario_config& s, engine_kind engine = engine_kind:
     o.order_seed = order;
     o.tap_packets = true;
     const run_result r = run_scenario(s, o);
-    CHECK(r.violation.empty());
+    CHECK(r.violation == std::string());
     return text_of(r);
 }
 
@@ -158,7 +158,7 @@ TEST_CASE("hosts: with every RTU lost and `packet` among the openers no answer w
         s.cm.rtu_repeat_loss = 1;
         s.open_on = open_on;
         const run_result r = run_scenario(s, {});
-        CHECK(r.violation.empty());
+        CHECK(r.violation == std::string());
         CHECK(r.gate.opened_by[static_cast<std::size_t>(ib::gate_opener::packet)] == s.connections);
         CHECK(r.gate.answer_waited_cycles.count() == 0);
         CHECK(r.latency_cycles.max() < timer_cycles(20, s.timer_shift, 250));
@@ -172,7 +172,7 @@ TEST_CASE("hosts: with `rtu` alone a lost RTU costs one REP timer") {
     s.cm.rtu_late = 0;
     s.open_on = open_on_rtu;
     const run_result r = run_scenario(s, {});
-    CHECK(r.violation.empty());
+    CHECK(r.violation == std::string());
     CHECK(r.gate.opened_by[static_cast<std::size_t>(ib::gate_opener::rtu)] == s.connections);
     CHECK(r.gate.answer_waited_cycles.count() == s.connections);
     // The command is behind the lost RTU; from REP to REP it is T(20). What is in front of the command (REP
@@ -190,7 +190,7 @@ TEST_CASE("hosts: with comm_est alone the event opens every gate") {
     s.cm.rtu_repeat_loss = 1;
     s.open_on = open_on_comm_est;
     const run_result r = run_scenario(s, {});
-    CHECK(r.violation.empty());
+    CHECK(r.violation == std::string());
     CHECK(r.gate.opened_by[static_cast<std::size_t>(ib::gate_opener::comm_est)] == s.connections);
     CHECK(r.gate.waited == s.connections);
     CHECK(r.gate.wait_cycles.max() < timer_cycles(20, s.timer_shift, 250));
@@ -201,7 +201,7 @@ TEST_CASE("hosts: the software queue costs every post, the gate none") {
     s.policy = gate_policy::software;
     s.host.software_queue_post_ns = 400;
     const run_result software = run_scenario(s, {});
-    CHECK(software.violation.empty());
+    CHECK(software.violation == std::string());
     CHECK(software.gate.waited == s.connections);
     for (const wqe_record& w : software.wqes) {
         CHECK(w.cycle[static_cast<std::size_t>(stage::posted)] -
@@ -220,7 +220,7 @@ TEST_CASE("hosts: a refused post is tried again until the QP is in RTS, and the 
     scenario_config s = srp();
     s.policy = gate_policy::reject;
     const run_result r = run_scenario(s, {});
-    CHECK(r.violation.empty());
+    CHECK(r.violation == std::string());
     CHECK(r.gate.rejected_posts >= s.connections);
     CHECK(r.messages.completed == std::uint64_t{s.connections} * 12);
     CHECK(r.messages.duplicated == 0);
@@ -234,7 +234,7 @@ TEST_CASE("hosts: a passive side that never hears an RTU gives up, and its sends
     s.cm.rtu_repeat_loss = 1;
     s.cm.max_retries = 3;
     const run_result r = run_scenario(s, {});
-    CHECK(r.violation.empty());
+    CHECK(r.violation == std::string());
     CHECK(r.messages.flushed == 1);
     CHECK(r.messages.outstanding == 0);
     REQUIRE(r.qps.size() == 2);
@@ -248,7 +248,7 @@ TEST_CASE("hosts: a REQ that is never answered ends the run") {
     s.timer_shift = 18;
     s.hca.link.faults[static_cast<std::size_t>(packet_class::cm_req)].loss = 1;
     const run_result r = run_scenario(s, {});
-    CHECK(r.violation.empty());
+    CHECK(r.violation == std::string());
     CHECK(r.messages.posted == 0);
 }
 
@@ -280,7 +280,7 @@ TEST_CASE("hosts: every workload delivers all its messages under loss of packets
                 const run_result r = run_scenario(s, {});
                 INFO("workload " << static_cast<int>(w) << " class " << static_cast<int>(c) << " policy "
                                  << static_cast<int>(policy));
-                CHECK(r.violation.empty());
+                CHECK(r.violation == std::string());
                 CHECK(r.messages.outstanding == 0);
                 CHECK(r.messages.failed == 0);
                 CHECK(r.messages.duplicated == 0);
@@ -297,7 +297,7 @@ TEST_CASE("hosts: lost REQ, REP, DREQ and DREP are made good by their timers") {
         s.hca.link.faults[static_cast<std::size_t>(c)].loss = 0.4;
         const run_result r = run_scenario(s, {});
         INFO("class " << static_cast<int>(c));
-        CHECK(r.violation.empty());
+        CHECK(r.violation == std::string());
         CHECK(r.messages.completed == 72);
     }
 }
@@ -315,13 +315,13 @@ TEST_CASE("hosts: an MRA keeps the client from asking again") {
         return std::uint64_t{0};
     };
     const run_result without = run_scenario(s, {});
-    CHECK(without.violation.empty());
+    CHECK(without.violation == std::string());
     CHECK(resent(without) > 0);
     // The MRA takes a CM step too: the timer must hold for that long, but not for REQ to REP.
     s.timer_shift = 9;
     s.cm.send_mra = true;
     const run_result with = run_scenario(s, {});
-    CHECK(with.violation.empty());
+    CHECK(with.violation == std::string());
     CHECK(resent(with) == 0);
 }
 

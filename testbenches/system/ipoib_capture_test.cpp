@@ -66,7 +66,7 @@ run_result replay(scenario_config& scenario) {
 TEST_CASE("the IPoIB-CM capture is on the links byte for byte and at its times") {
     scenario_config scenario;
     const run_result result = replay(scenario);
-    CHECK(result.violation.empty());
+    CHECK(result.violation == std::string());
     REQUIRE(!result.packets.empty());
 
     const auto& packets = result.packets;
