@@ -485,3 +485,82 @@ TEST_CASE("recorder: as built it keeps no packets") {
     f.request(1, 100);
     CHECK(f.finish(200).packets.empty());
 }
+
+TEST_CASE("recorder: messages are counted against posts in every life, but not after SQE") {
+    const auto stop = GENERATE(qp_state::reset, qp_state::err, qp_state::sqe);
+    recorder_feed f;
+    f.connect();
+    f.send(0, sq_psn, 200);
+    f.state(qp_state::rts, stop, 400);
+    if (stop == qp_state::sqe) {
+        f.state(qp_state::sqe, qp_state::rts, 500);
+        f.request(sq_psn + 1, 600);
+    } else {
+        f.to_rtr(500);
+        f.to_rts(550);
+        f.request(sq_psn, 600);
+    }
+    CHECK(f.rec.violated() == (stop != qp_state::sqe));
+}
+
+TEST_CASE("recorder: no response is on its way when INIT goes to ERR") {
+    recorder_feed f;
+    f.state(qp_state::reset, qp_state::init, 50);
+    f.state(qp_state::init, qp_state::err, 100);
+    f.acknowledge(1, ib::syndrome_ack, 101, 0);
+    CHECK(f.broken() == "cycle 101, host 0, receive_engine, QP 0x00004b: invariant 2");
+}
+
+TEST_CASE("recorder: stamps of a WQE that was not posted") {
+    recorder_feed f;
+    f.connect();
+    f.stamp(0, stage::context, 200);  // says nothing about the scheduler or the link
+    f.stamp(0, stage::completed, 210);
+    CHECK(f.broken().empty());
+    f.state(qp_state::rts, qp_state::err, 300);
+    f.stamp(0, stage::grant, 310);  // the grant that flushes nothing
+    CHECK(f.broken().empty());
+}
+
+TEST_CASE("recorder: posts that become known after an end or after a request") {
+    const bool ended = GENERATE(false, true);
+    recorder_feed f;
+    f.to_rtr(50, 0, 1);
+    f.to_rts(60, gate_opener::command, 0, 1);
+    if (ended) {
+        f.end(0, 110, wc_status::success, true, 0, 1);
+    } else {
+        f.request(sq_psn, 100, ib::rc_send_only, 0, 1);
+    }
+    f.post(1, 200, 0, 1);
+    f.request(ended ? sq_psn : sq_psn + 1, 260, ib::rc_send_only, 0, 1);
+    f.request(ended ? sq_psn + 1 : sq_psn + 2, 270, ib::rc_send_only, 0, 1);
+    CHECK(f.broken().empty());
+}
+
+TEST_CASE("recorder: an acknowledge without room for its AETH acknowledges nothing") {
+    recorder_feed f;
+    f.connect();
+    f.connect(1);
+    for (std::uint16_t i = 0; i < 3; ++i) {
+        f.post(i, 200);
+        f.stamps(i, stage::doorbell, stage::payload, 200);
+        f.request(sq_psn + i, 260u + i);
+        f.stamps(i, stage::wire, stage::sent, 200);
+    }
+    f.stamp(0, stage::grant, 400);
+    f.request(sq_psn, 410);
+    const std::uint32_t bytes = GENERATE(23u, 24u);
+    ib::headers h;
+    h.op = ib::rc_acknowledge;
+    h.psn = sq_psn + 1;
+    h.syndrome = ib::syndrome_ack;
+    h.slid = 2;
+    h.dlid = 1;
+    h.dest_qpn = data_qpn;
+    std::uint8_t packet[64] = {};
+    ib::encode(h, 0, packet);
+    f.hca(1).packet_on_wire(packet, bytes, data_qpn, false, false, 415, 416);
+    f.request(sq_psn + 2, 420);  // leaves out what that acknowledges
+    CHECK(f.rec.violated() == (bytes == 23));
+}
