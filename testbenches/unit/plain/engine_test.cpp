@@ -37,8 +37,8 @@ using cycles = std::vector<cycle_t>;
 
 TEST_CASE("engine: a wake is a tick in exactly its cycle, at every distance") {
     for (const cycle_t start : {cycle_t{0}, cycle_t{1}, cycle_t{511}, cycle_t{1000}, cycle_t{1} << 40}) {
-        for (const cycle_t distance :
-             {1, 2, 63, 64, 65, 510, 511, 512, 513, 1023, 1024, 1025, 100'000, 1'000'000'000}) {
+        for (const cycle_t distance : std::vector<cycle_t>{1, 2, 63, 64, 65, 510, 511, 512, 513, 1023, 1024,
+                                                           1025, 100'000, 1'000'000'000}) {
             engine e;
             probe p(e);
             e.reset(engine_kind::wheel);

@@ -92,7 +92,7 @@ TEST_CASE("clock domain: without run-ahead each edge is at its own time") {
     clock.reset(engine_kind::wheel);
     CHECK(clock.period() == ns(4));
     CHECK(clock.time_of(3) == ns(12));
-    for (const cycle_t c : {1, 2, 10, 5000}) {
+    for (const cycle_t c : cycles{1, 2, 10, 5000}) {
         p.wake(c);
     }
     sc_core::sc_start(ns(40));
