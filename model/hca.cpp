@@ -234,6 +234,7 @@ std::vector<std::pair<std::string, std::uint64_t>> hca::counters() const {
     add("completion_unit.overruns", q.overruns);
     add("completion_unit.unknown_cq", q.unknown_cq);
     add("completion_unit.max_event_queue", q.max_event_queue);
+    add("completion_unit.event_queue_full", q.event_queue_full);
     const auto& m = b.commands->counters();
     add("command_unit.commands", m.commands);
     add("command_unit.refused", m.refused);

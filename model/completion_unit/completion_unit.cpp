@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "model/ib/psn.h"
+
 namespace hcasim {
 
 namespace {
@@ -27,6 +29,7 @@ void completion_unit::reset(const completion_unit_config& config) {
     m_cqs.clear();
     m_eq = {};
     m_events.clear();
+    m_eq_full = false;
     m_next_completion = 0;
     m_passed_send_event = 0;
     m_unreported = 0;
@@ -50,7 +53,10 @@ void completion_unit::tick() {
         }
     }
     // One write per cycle: events first, since what they tell of was written before them; then an interrupt that is due; then CQEs.
-    if (!m_events.empty() && m_eq.entries != 0) {
+    const bool eq_full = !m_events.empty() && m_eq.entries != 0 && !can_write_event();
+    m_counters.event_queue_full += eq_full && !m_eq_full ? 1 : 0;
+    m_eq_full = eq_full;
+    if (!m_events.empty() && m_eq.entries != 0 && !eq_full) {
         if (!write_o.can_push()) {
             return;
         }
@@ -92,6 +98,10 @@ void completion_unit::tick() {
     }
 }
 
+bool completion_unit::can_write_event() const {
+    return !m_eq.armed || static_cast<std::uint16_t>(static_cast<std::uint16_t>(m_eq.producer) - m_eq.consumer) < m_eq.entries;
+}
+
 // SQ_DRAINED is not told before the CQEs that were pushed before it: at most as many as their channel holds.
 bool completion_unit::send_event_waits() {
     const auto& completions = completion_i[send_completion];
@@ -119,6 +129,13 @@ void completion_unit::take_setup(const queue_setup& s) {
 }
 
 void completion_unit::take_doorbell(const cq_doorbell& d) {
+    if (d.event_queue) {
+        m_eq.armed = true;
+        if (ib::index_distance(d.consumer, m_eq.consumer) > 0) {
+            m_eq.consumer = d.consumer;
+        }
+        return;
+    }
     if (d.cqn >= m_cqs.size() || m_cqs[d.cqn].entries == 0) {
         ++m_counters.unknown_cq;
         return;

@@ -36,6 +36,7 @@ public:
         std::uint64_t overruns = 0;    ///< CQEs dropped because their CQ was full (IBTA C9-218 makes that a CQ error)
         std::uint64_t unknown_cq = 0;
         std::uint64_t max_event_queue = 0;  ///< events that waited to be written
+        std::uint64_t event_queue_full = 0;  ///< times that events began to wait for room in the host's event queue
     };
     const counters_t& counters() const { return m_counters; }
 
@@ -45,7 +46,7 @@ private:
         std::uint32_t entries = 0;   // 0 = not set up
         std::uint32_t producer = 0;
         std::uint16_t consumer = 0;  // as the host last told
-        bool armed = false;
+        bool armed = false;          // event queue: the host tells its consumer index
         bool failed = false;
     };
 
@@ -54,11 +55,13 @@ private:
     bool write_completion();
     void raise_event(ib::event_type type, std::uint32_t number);
     bool send_event_waits();
+    bool can_write_event() const;
 
     completion_unit_config m_config;
     std::vector<queue> m_cqs;  // by CQN
     queue m_eq;
     ring_queue<event> m_events;
+    bool m_eq_full = false;
     std::uint32_t m_next_completion = 0;
     std::uint32_t m_passed_send_event = 0;  // send completions taken while the send engine's event waits
     std::uint32_t m_unreported = 0;      // events written since the last interrupt

@@ -68,10 +68,11 @@ bool doorbell_unit::take(const doorbell_write& write, bool was_full) {
             receive_o.push({d.number, d.index});
             break;
         case ib::doorbell_type::arm_cq:
+        case ib::doorbell_type::event_queue:
             if (!cq_o.can_push()) {
                 return false;
             }
-            cq_o.push({d.number, d.index});
+            cq_o.push({d.number, d.index, d.type == ib::doorbell_type::event_queue});
             break;
         default:
             ++m_counters.unknown;

@@ -35,6 +35,7 @@ struct receive_doorbell {
 struct cq_doorbell {
     std::uint32_t cqn = 0;
     std::uint16_t consumer = 0;
+    bool event_queue = false;  ///< the consumer index is that of the event queue
 };
 
 /// A command to be fetched, from the host interface to the command unit.

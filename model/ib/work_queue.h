@@ -99,11 +99,11 @@ struct eqe {
 static_assert(sizeof(eqe) == 16);
 
 /// Doorbell word: one 8-byte MMIO write to a UAR page.
-enum class doorbell_type : std::uint8_t { send_queue = 0, receive_queue = 1, arm_cq = 2 };
+enum class doorbell_type : std::uint8_t { send_queue = 0, receive_queue = 1, arm_cq = 2, event_queue = 3 };
 struct doorbell {
     doorbell_type type = doorbell_type::send_queue;
     std::uint32_t number = 0;  ///< QPN or CQN, 24 bits
-    std::uint16_t index = 0;   ///< producer index (queues) or consumer index (CQ): a position, never a count
+    std::uint16_t index = 0;   ///< producer index (queues) or consumer index (CQ, event queue): a position, never a count
 };
 constexpr std::uint64_t encode(const doorbell& d) {
     return static_cast<std::uint64_t>(d.type) << 56 | std::uint64_t{d.number & 0xffffffu} << 32 | d.index;

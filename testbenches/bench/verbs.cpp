@@ -78,7 +78,10 @@ void verbs::open(std::uint32_t eq_entries, std::function<void()> ready) {
     mailbox.opcode = ib::command_opcode::create_eq;
     mailbox.ring_address = m_eq_address;
     mailbox.ring_entries = eq_entries;
-    submit(mailbox, [ready = std::move(ready)](const ib::command_mailbox&) { ready(); });
+    submit(mailbox, [this, ready = std::move(ready)](const ib::command_mailbox&) {
+        ring(ib::encode(ib::doorbell{ib::doorbell_type::event_queue, 0, 0}));
+        ready();
+    });
     m_tasks.after(poll_cycles, [this] { poll_first_command(); });
 }
 
@@ -261,6 +264,11 @@ void verbs::interrupt() {
             return;
         }
         ++m_eq_consumer;
+        // Told seldom: a full event queue is far away.
+        if (m_eq_consumer % (m_eq_entries / 2) == 0) {
+            ring(ib::encode(ib::doorbell{ib::doorbell_type::event_queue, 0,
+                                         static_cast<std::uint16_t>(m_eq_consumer)}));
+        }
         switch (entry.type) {
             case ib::event_type::completion: {
                 const auto cq = m_cqs.find(entry.number);

@@ -388,6 +388,55 @@ TEST_CASE("B18 Communication Established comes before any error event of the QP"
     }
 }
 
+TEST_CASE("B31 more events than the event queue holds wait for the host, and none is lost", "[openers]") {
+    two_hosts bench;
+    constexpr std::uint32_t count = 48;
+    bench_config config;
+    config.eq_entries = 16;
+    config.tell_event_queue = true;
+    bench.reset(config);
+    std::vector<test_qp*> clients, servers;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        clients.push_back(&bench.create_qp(0, 2 + i));
+        servers.push_back(&bench.create_qp(1, 2 + i));
+        bench.pair(*clients[i], *servers[i]);
+        bench.bring_to(*clients[i], qp_state::rts);
+        bench.to_init(*servers[i]);
+        bench.post_receives(*servers[i], 2);
+        bench.to_rtr(*servers[i]);
+    }
+    bench.run_for(1000);
+    bench.poll();
+    bench.run_for(1000);
+    for (test_qp* c : clients) {
+        bench.send(*c);
+    }
+    // The host looks away: 16 events are told, the data goes on.
+    bench.run_for(20000);
+    CHECK(bench.counter(1, "completion_unit.event_queue_full") == 1);
+    CHECK(bench.counter(1, "receive_engine.comm_est") == count);
+    CHECK(bench.counter(0, "completion_unit.cqes") == count);
+    bench.poll();
+    std::size_t told = 0;
+    for (test_qp* s : servers) {
+        CHECK(s->received == numbers(1));
+        told += bench.events_of(1, ib::event_type::comm_est, s->qpn);
+    }
+    CHECK(told == 16);
+    bench.run_until([&] {
+        std::size_t all = 0;
+        for (test_qp* s : servers) {
+            all += bench.events_of(1, ib::event_type::comm_est, s->qpn);
+        }
+        return all == count;
+    });
+    for (test_qp* s : servers) {
+        CHECK(bench.events_of(1, ib::event_type::comm_est, s->qpn) == 1);
+    }
+    bench.run_until_idle();
+    bench.check();
+}
+
 TEST_CASE("B31 first packets of many QPs in one burst: one Communication Established each, none lost",
           "[openers]") {
     two_hosts bench;

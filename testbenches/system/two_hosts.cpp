@@ -283,6 +283,9 @@ void two_hosts::reset(const bench_config& config) {
         m.ring_entries = config.eq_entries;
         m.ring_address = host(h).eq_address = allocate(h, config.eq_entries * sizeof(ib::eqe));
         REQUIRE(wait(start(h, m)) == ib::modify_status::ok);
+        if (config.tell_event_queue) {
+            doorbell(h, ib::encode(ib::doorbell{ib::doorbell_type::event_queue, 0, 0}));
+        }
         REQUIRE(create_cq(h, config.cq_entries) == 1);
     }
 }
@@ -631,6 +634,7 @@ void two_hosts::poll() {
         for (std::uint32_t cqn = 1; cqn < h->cqs.size(); ++cqn) {
             poll_cq(*h, cqn);
         }
+        bool told = true;
         for (;;) {
             ib::eqe entry;
             h->memory.read(
@@ -640,9 +644,15 @@ void two_hosts::poll() {
                 break;
             }
             ++h->eq_consumer;
+            told = false;
             if (entry.type != ib::event_type::command) {
                 h->events.push_back(entry);
             }
+        }
+        if (!told && m_config.tell_event_queue) {
+            const std::uint32_t number = h == m_hosts[0] ? 0 : 1;
+            doorbell(number, ib::encode(ib::doorbell{ib::doorbell_type::event_queue, 0,
+                                                     static_cast<std::uint16_t>(h->eq_consumer)}));
         }
     }
 }

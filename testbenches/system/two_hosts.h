@@ -183,6 +183,8 @@ struct bench_config {
     std::uint32_t open_on = open_on_rtu | open_on_packet | open_on_comm_est;
     std::uint32_t cq_entries = 4096;
     std::uint32_t eq_entries = 4096;
+    /// poll() tells the HCA how far it has read events. Off: one doorbell less that could meet another.
+    bool tell_event_queue = false;
 
     bench_config();
 };
