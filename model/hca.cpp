@@ -35,8 +35,10 @@ struct hca::blocks {
     observer* watcher = nullptr;
 
     template <class T, class Out, class In>
-    void join(clock_domain& domain, const char* name, Out& out, In& in, const std::function<std::uint32_t()>& depth = {}) {
-        auto c = std::make_unique<channel<T>>(sc_core::sc_module_name(sc_core::sc_gen_unique_name(name)), domain);
+    void join(clock_domain& domain, const char* name, Out& out, In& in,
+              const std::function<std::uint32_t()>& depth = {}) {
+        auto c =
+            std::make_unique<channel<T>>(sc_core::sc_module_name(sc_core::sc_gen_unique_name(name)), domain);
         channel<T>* raw = c.get();
         out.bind(*raw);
         in.bind(*raw);
@@ -52,7 +54,8 @@ struct hca::blocks {
     }
 };
 
-hca::hca(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_pool& pool, std::uint64_t order_seed)
+hca::hca(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_pool& pool,
+         std::uint64_t order_seed)
     : sc_core::sc_module(name),
       interrupt_o("interrupt_o"),
       link_o("link_o"),
@@ -95,12 +98,18 @@ hca::hca(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_p
     b.join<cq_doorbell>(domain, "cq_doorbell", b.doorbell->cq_o, b.completions->doorbell_i);
     b.join<send_grant>(domain, "send_grant", b.scheduler->grant_o, b.send->grant_i);
     b.join<scheduler_update>(domain, "scheduler_update", b.send->update_o, b.scheduler->update_i);
-    b.join<qpc_request>(domain, "send_context_request", b.send->context_o, b.cache->request_i[qc::send_client]);
-    b.join<qpc_response>(domain, "send_context_response", b.cache->response_o[qc::send_client], b.send->context_i);
-    b.join<qpc_request>(domain, "receive_context_request", b.receive->context_o, b.cache->request_i[qc::receive_client]);
-    b.join<qpc_response>(domain, "receive_context_response", b.cache->response_o[qc::receive_client], b.receive->context_i);
-    b.join<qpc_request>(domain, "command_context_request", b.commands->context_o, b.cache->request_i[qc::command_client]);
-    b.join<qpc_response>(domain, "command_context_response", b.cache->response_o[qc::command_client], b.commands->context_i);
+    b.join<qpc_request>(domain, "send_context_request", b.send->context_o,
+                        b.cache->request_i[qc::send_client]);
+    b.join<qpc_response>(domain, "send_context_response", b.cache->response_o[qc::send_client],
+                         b.send->context_i);
+    b.join<qpc_request>(domain, "receive_context_request", b.receive->context_o,
+                        b.cache->request_i[qc::receive_client]);
+    b.join<qpc_response>(domain, "receive_context_response", b.cache->response_o[qc::receive_client],
+                         b.receive->context_i);
+    b.join<qpc_request>(domain, "command_context_request", b.commands->context_o,
+                        b.cache->request_i[qc::command_client]);
+    b.join<qpc_response>(domain, "command_context_response", b.cache->response_o[qc::command_client],
+                         b.commands->context_i);
     b.join<state_event>(domain, "scheduler_state", b.cache->state_o[qc::to_scheduler], b.scheduler->state_i);
     b.join<state_event>(domain, "send_state", b.cache->state_o[qc::to_send], b.send->state_i);
     b.join<state_event>(domain, "receive_state", b.cache->state_o[qc::to_receive], b.receive->state_i);
@@ -115,10 +124,13 @@ hca::hca(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_p
     b.join<dma_read>(domain, "command_read", b.commands->read_o, b.host->read_i[hi::command_read]);
     b.join<dma_read_done>(domain, "command_read_done", b.host->read_o[hi::command_read], b.commands->read_i);
     b.join<dma_write>(domain, "command_write", b.commands->write_o, b.host->write_i[hi::command_write]);
-    b.join<dma_write>(domain, "completion_write", b.completions->write_o, b.host->write_i[hi::completion_write]);
+    b.join<dma_write>(domain, "completion_write", b.completions->write_o,
+                      b.host->write_i[hi::completion_write]);
     b.join<queue_setup>(domain, "queue_setup", b.commands->setup_o, b.completions->setup_i);
-    b.join<completion>(domain, "send_completion", b.send->completion_o, b.completions->completion_i[cu::send_completion]);
-    b.join<completion>(domain, "receive_completion", b.receive->completion_o, b.completions->completion_i[cu::receive_completion]);
+    b.join<completion>(domain, "send_completion", b.send->completion_o,
+                       b.completions->completion_i[cu::send_completion]);
+    b.join<completion>(domain, "receive_completion", b.receive->completion_o,
+                       b.completions->completion_i[cu::receive_completion]);
     b.join<event>(domain, "send_event", b.send->event_o, b.completions->event_i[cu::send_event]);
     b.join<event>(domain, "receive_event", b.receive->event_o, b.completions->event_i[cu::receive_event]);
     b.join<event>(domain, "command_event", b.commands->event_o, b.completions->event_i[cu::command_event]);
@@ -128,8 +140,10 @@ hca::hca(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_p
     b.join<credit_update>(domain, "credit_update", b.rx->credit_o, b.tx->credit_i);
     const auto queue_depth = [this] { return m_config.link.tx_queue_packets; };
     for (std::uint32_t vl = 0; vl < max_data_vls; ++vl) {
-        b.join<ib::packet*>(domain, "send_vl", b.send->packet_o(vl), b.tx->packet_i(link_tx::from_send_engine, vl), queue_depth);
-        b.join<ib::packet*>(domain, "receive_vl", b.receive->packet_o(vl), b.tx->packet_i(link_tx::from_receive_engine, vl), queue_depth);
+        b.join<ib::packet*>(domain, "send_vl", b.send->packet_o(vl),
+                            b.tx->packet_i(link_tx::from_send_engine, vl), queue_depth);
+        b.join<ib::packet*>(domain, "receive_vl", b.receive->packet_o(vl),
+                            b.tx->packet_i(link_tx::from_receive_engine, vl), queue_depth);
     }
 }
 
@@ -160,7 +174,8 @@ void hca::reset(const hca_config& config) {
     b.doorbell->reset(config.doorbell_unit, config.qps);
     b.cache->reset(config.qp_context_cache, config.qps, config.context_address);
     b.scheduler->reset(config.send_scheduler, config.qps);
-    b.send->reset(config.send_engine, config.qps, config.lid, config.link.data_vls, config.clock_mhz, config.timer_shift);
+    b.send->reset(config.send_engine, config.qps, config.lid, config.link.data_vls, config.clock_mhz,
+                  config.timer_shift);
     b.receive->reset(config.receive_engine, config.qps, config.lid, config.link.data_vls);
     b.completions->reset(config.completion_unit);
     b.commands->reset(config.command_unit, config.clock_mhz, *b.pool);

@@ -22,18 +22,23 @@ namespace hcasim {
 /// A host channel adapter with one port: the blocks and the channels between them, no behaviour of its own.
 ///
 /// Sockets and ports:
-/// - `mmio_targ_socket`: BAR of ib::bar_bytes; 8-byte writes to the command page and to UAR pages (model/ib/work_queue.h). Writes are
-///   posted; b_transport returns at once. The write is visible at the first edge strictly after sc_time_stamp() + the annotated delay.
-/// - `dma_init_socket`: reads and writes of host memory by b_transport. The annotated delay is when the request leaves the HCA; the target
+/// - `mmio_targ_socket`: BAR of ib::bar_bytes; 8-byte writes to the command page and to UAR pages
+/// (model/ib/work_queue.h). Writes are
+///   posted; b_transport returns at once. The write is visible at the first edge strictly after
+///   sc_time_stamp() + the annotated delay.
+/// - `dma_init_socket`: reads and writes of host memory by b_transport. The annotated delay is when the
+/// request leaves the HCA; the target
 ///   adds its latency to it and must not call wait().
 /// - `interrupt_o`: may stay unbound.
-/// - `link_o`, `link_i`: packets of the port; connect to another HCA's or to a switch port with a channel each way, whose latency is
+/// - `link_o`, `link_i`: packets of the port; connect to another HCA's or to a switch port with a channel
+/// each way, whose latency is
 ///   the cable's propagation delay in cycles.
 class hca : public sc_core::sc_module {
 public:
-    /// All HCAs of a fabric share one clock domain and one packet pool. `order_seed` permutes the order in which the blocks are constructed
-    /// (0 = natural order); results do not depend on it.
-    hca(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_pool& pool, std::uint64_t order_seed = 0);
+    /// All HCAs of a fabric share one clock domain and one packet pool. `order_seed` permutes the order in
+    /// which the blocks are constructed (0 = natural order); results do not depend on it.
+    hca(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_pool& pool,
+        std::uint64_t order_seed = 0);
     ~hca() override;
 
     tlm::tlm_target_socket<64>& mmio_targ_socket();
@@ -42,8 +47,9 @@ public:
     sc_core::sc_port<channel_out_if<ib::packet*>> link_o;
     sc_core::sc_port<channel_in_if<ib::packet*>> link_i;
 
-    /// Applies sizes and policies and empties every structure. The clock domain is reset by its owner before this, the packet pool is
-    /// reclaimed by its owner. Throws std::invalid_argument for an impossible combination (a line naming the parameter).
+    /// Applies sizes and policies and empties every structure. The clock domain is reset by its owner before
+    /// this, the packet pool is reclaimed by its owner. Throws std::invalid_argument for an impossible
+    /// combination (a line naming the parameter).
     void reset(const hca_config& config);
 
     /// Watches every block; null for none. Set before reset().

@@ -17,13 +17,13 @@ namespace hcasim {
 
 /// Everything that hca::reset() applies.
 struct hca_config {
-    std::uint64_t clock_mhz = 250;   ///< core clock; the period of the clock domain must agree
-    std::uint32_t qps = 1024;        ///< QP slots, a power of two; slot = QPN modulo qps
-    std::uint32_t timer_shift = 0;   ///< transport timers are divided by 2^timer_shift
+    std::uint64_t clock_mhz = 250;  ///< core clock; the period of the clock domain must agree
+    std::uint32_t qps = 1024;       ///< QP slots, a power of two; slot = QPN modulo qps
+    std::uint32_t timer_shift = 0;  ///< transport timers are divided by 2^timer_shift
     std::uint16_t lid = 1;
     std::uint64_t context_address = 0x1000000;  ///< context memory in the host: qps slots of 256 bytes
-    std::uint64_t seed = 1;          ///< of the fault injector
-    std::uint32_t stall_per_1024 = 0;  ///< injected back-pressure on every channel (tests)
+    std::uint64_t seed = 1;                     ///< of the fault injector
+    std::uint32_t stall_per_1024 = 0;           ///< injected back-pressure on every channel (tests)
     std::uint64_t stall_seed = 0;
     doorbell_unit_config doorbell_unit;
     qp_context_cache_config qp_context_cache;

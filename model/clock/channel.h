@@ -42,7 +42,8 @@ private:
     channel_core<T> m_core;
 };
 
-/// Output port of a clocked module. The channel is looked up once, when binding is complete, so that a push costs no virtual call.
+/// Output port of a clocked module. The channel is looked up once, when binding is complete, so that a push
+/// costs no virtual call.
 template <class T, sc_core::sc_port_policy Policy = sc_core::SC_ONE_OR_MORE_BOUND>
 class out_port : public sc_core::sc_port<channel_out_if<T>, 1, Policy> {
 public:

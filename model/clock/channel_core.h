@@ -9,8 +9,8 @@
 
 namespace hcasim {
 
-/// Injected back-pressure: in a share of the cycles the channel refuses its producer, its consumer, or both. A pure function of
-/// (seed, cycle), so that engines and tick orders cannot change it.
+/// Injected back-pressure: in a share of the cycles the channel refuses its producer, its consumer, or both.
+/// A pure function of (seed, cycle), so that engines and tick orders cannot change it.
 struct stall_pattern {
     std::uint64_t seed = 0;
     std::uint32_t producer_per_1024 = 0;  ///< 0..1023
@@ -26,10 +26,10 @@ struct channel_config {
 
 /// Registered valid/ready channel between two modules of one domain: at most one push and one pop per cycle.
 ///
-/// Order independence without an update phase: an entry carries the first cycle in which it is visible (push + latency), and a
-/// producer sees a slot freed in cycle n from n + 1 on. Nothing that happens in cycle n can be seen in cycle n, so the order of the
-/// ticks within a cycle cannot matter. A push wakes the consumer for the cycle of visibility; a pop wakes the producer only if it had been
-/// refused.
+/// Order independence without an update phase: an entry carries the first cycle in which it is visible (push
+/// + latency), and a producer sees a slot freed in cycle n from n + 1 on. Nothing that happens in cycle n can
+/// be seen in cycle n, so the order of the ticks within a cycle cannot matter. A push wakes the consumer for
+/// the cycle of visibility; a pop wakes the producer only if it had been refused.
 template <class T>
 class channel_core {
 public:
@@ -53,7 +53,8 @@ public:
         }
         m_config = config;
         std::uint32_t capacity = 1;
-        // Entries in flight occupy the ring too: latency beyond one cycle needs its own room to keep full rate.
+        // Entries in flight occupy the ring too: latency beyond one cycle needs its own room to keep full
+        // rate.
         while (capacity < config.depth + config.latency_cycles) {
             capacity *= 2;
         }
@@ -134,7 +135,9 @@ public:
     }
 
     /// True when an entry is visible, injected stalls or not: for ordering rules between channels.
-    bool has_visible() const { return m_head != m_tail && m_ring[m_head & m_mask].visible <= m_engine->now(); }
+    bool has_visible() const {
+        return m_head != m_tail && m_ring[m_head & m_mask].visible <= m_engine->now();
+    }
 
     /// First cycle in which the front entry could be popped; an entry must be there.
     cycle_t front_visible() const { return m_ring[m_head & m_mask].visible; }
@@ -175,7 +178,8 @@ private:
     };
 
     bool stalled(std::uint32_t per_1024, cycle_t now, std::uint64_t side) const {
-        std::uint64_t x = (m_config.stall.seed * 2 + side) * 0x9e3779b97f4a7c15ULL + now * 0xd1342543de82ef95ULL;
+        std::uint64_t x =
+            (m_config.stall.seed * 2 + side) * 0x9e3779b97f4a7c15ULL + now * 0xd1342543de82ef95ULL;
         x ^= x >> 32;
         x *= 0xd6e8feb86659fd93ULL;
         x ^= x >> 32;

@@ -38,8 +38,9 @@ cycle_t clock_domain::first_edge_after(const sc_core::sc_time& delay) const {
     const auto arrival = sc_core::sc_time_stamp().value() + delay.value() - m_origin_ticks;
     const cycle_t edge = arrival / m_period.value() + 1;
     if (edge <= m_engine.now()) {
-        throw std::logic_error(std::string(name()) + ": input for cycle " + std::to_string(edge) + " arrived in cycle " +
-                               std::to_string(m_engine.now()) + "; set_run_ahead(false) or set_horizon()");
+        throw std::logic_error(std::string(name()) + ": input for cycle " + std::to_string(edge) +
+                               " arrived in cycle " + std::to_string(m_engine.now()) +
+                               "; set_run_ahead(false) or set_horizon()");
     }
     return edge;
 }
@@ -74,8 +75,9 @@ void clock_domain::arm() {
     }
     const sc_core::sc_time at = time_of(next);
     const sc_core::sc_time now = sc_core::sc_time_stamp();
-    // An earlier notification overrides a later pending one and is itself kept (IEEE 1666, 5.10.8), so arming twice is harmless. A
-    // zero delay is a timed step of its own here: SC_ZERO_TIME makes a delta, never an immediate notification.
+    // An earlier notification overrides a later pending one and is itself kept (IEEE 1666, 5.10.8), so arming
+    // twice is harmless. A zero delay is a timed step of its own here: SC_ZERO_TIME makes a delta, never an
+    // immediate notification.
     m_event.notify(at > now ? at - now : sc_core::SC_ZERO_TIME);
 }
 
@@ -86,8 +88,8 @@ void clock_domain::run_method() {
     const auto kernel = sc_core::sc_time_stamp().value();
     while (!m_engine.stopped()) {
         cycle_t last = (kernel - m_origin_ticks) / m_period.value();
-        // An input of this very time is visible one edge later (law 4), so the edge of the present time needs no one else; running
-        // ahead of it does: whoever is still to act at this time may write.
+        // An input of this very time is visible one edge later (law 4), so the edge of the present time needs
+        // no one else; running ahead of it does: whoever is still to act at this time may write.
         if (m_run_ahead && !sc_core::sc_pending_activity_at_current_time()) {
             const auto gap = sc_core::sc_time_to_pending_activity().value();
             if (gap >= sc_core::sc_max_time().value() - kernel) {

@@ -7,12 +7,13 @@
 
 namespace hcasim {
 
-/// One clock: a single SC_METHOD that ticks the modules of its engine. There is no toggling clock signal, so a cycle in which no module is
-/// due costs nothing.
+/// One clock: a single SC_METHOD that ticks the modules of its engine. There is no toggling clock signal, so
+/// a cycle in which no module is due costs nothing.
 ///
-/// With run-ahead the method goes on evaluating cycles up to the next pending SystemC activity (or the horizon) before it returns to the
-/// kernel; without it every cycle that has work is one activation at its own time. Run-ahead needs an owner that knows when the
-/// simulation ends (set_horizon), because the end of sc_start() is not visible to a model; it is therefore off until asked for.
+/// With run-ahead the method goes on evaluating cycles up to the next pending SystemC activity (or the
+/// horizon) before it returns to the kernel; without it every cycle that has work is one activation at its
+/// own time. Run-ahead needs an owner that knows when the simulation ends (set_horizon), because the end of
+/// sc_start() is not visible to a model; it is therefore off until asked for.
 class clock_domain : public sc_core::sc_module {
 public:
     SC_HAS_PROCESS(clock_domain);
@@ -31,11 +32,13 @@ public:
     /// SystemC time of an edge.
     sc_core::sc_time time_of(cycle_t cycle) const;
 
-    /// How far the domain's own time is ahead of sc_time_stamp(): what a module adds to the delay annotation of a TLM call.
+    /// How far the domain's own time is ahead of sc_time_stamp(): what a module adds to the delay annotation
+    /// of a TLM call.
     sc_core::sc_time local_offset() const;
 
-    /// First edge strictly after an input that arrives `delay` after sc_time_stamp(). Throws std::logic_error when that edge has
-    /// been ticked already, which means that the domain has run ahead of an activity that it could not see.
+    /// First edge strictly after an input that arrives `delay` after sc_time_stamp(). Throws std::logic_error
+    /// when that edge has been ticked already, which means that the domain has run ahead of an activity that
+    /// it could not see.
     cycle_t first_edge_after(const sc_core::sc_time& delay) const;
 
     void set_run_ahead(bool on) { m_run_ahead = on; }
@@ -46,8 +49,8 @@ public:
     /// Wakes a module from outside a tick or from within one; `cycle` must lie after now().
     void wake_at(tickable& module, cycle_t cycle);
 
-    /// To be called by a module that has called code outside the domain which may have notified an event: run-ahead looks again
-    /// for pending SystemC activity after the present cycle.
+    /// To be called by a module that has called code outside the domain which may have notified an event:
+    /// run-ahead looks again for pending SystemC activity after the present cycle.
     void called_outside();
 
     /// Ends the run: no further cycle is ticked until reset().
@@ -60,7 +63,8 @@ private:
     void run_method();
     void arm();
 
-    // The domain whose method is executing: a write into another domain bounds how far this one may run ahead.
+    // The domain whose method is executing: a write into another domain bounds how far this one may run
+    // ahead.
     static clock_domain* s_running;
 
     engine m_engine;

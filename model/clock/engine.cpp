@@ -53,7 +53,8 @@ void engine::reset(engine_kind kind) {
 
 void engine::wake_far(tickable& module, cycle_t cycle) {
     if (cycle <= m_now) {
-        throw std::logic_error("wake for cycle " + std::to_string(cycle) + " asked in cycle " + std::to_string(m_now));
+        throw std::logic_error("wake for cycle " + std::to_string(cycle) + " asked in cycle " +
+                               std::to_string(m_now));
     }
     if (cycle != never && m_kind == engine_kind::wheel) {
         m_far.push({cycle, module.m_slot});

@@ -12,8 +12,8 @@ namespace hcasim {
 using cycle_t = std::uint64_t;
 constexpr cycle_t never = std::numeric_limits<cycle_t>::max();
 
-/// How a domain finds the modules to tick: `wheel` keeps the cycles in which each is due and jumps over the rest,
-/// `poll` ticks every module in every cycle and is the oracle for `wheel`.
+/// How a domain finds the modules to tick: `wheel` keeps the cycles in which each is due and jumps over the
+/// rest, `poll` ticks every module in every cycle and is the oracle for `wheel`.
 enum class engine_kind : std::uint8_t { wheel, poll };
 
 class engine;
@@ -29,7 +29,8 @@ public:
     /// One clock edge; engine::now() is its cycle.
     virtual void tick() = 0;
 
-    /// Which inputs hold something, visible or not, one bit per claimed input: so that a tick looks at channels with content only.
+    /// Which inputs hold something, visible or not, one bit per claimed input: so that a tick looks at
+    /// channels with content only.
     std::uint64_t& filled_inputs() { return m_filled_inputs; }
     /// A bit of filled_inputs() for one more input. The 64th and all after it share one.
     std::uint64_t claim_input() { return std::uint64_t{1} << (m_inputs < 63 ? m_inputs++ : 63); }
@@ -44,8 +45,8 @@ private:
 
 /// The cycle loop of a clock domain, free of SystemC so that it can be tested and timed alone.
 ///
-/// A wake is a (cycle, module) pair and each is kept apart: a wake for n+1 that arrives while the module is still due at n is a
-/// second bit, so none can be merged away.
+/// A wake is a (cycle, module) pair and each is kept apart: a wake for n+1 that arrives while the module is
+/// still due at n is a second bit, so none can be merged away.
 class engine {
 public:
     engine();
@@ -53,7 +54,8 @@ public:
     /// Adds a module; its place in the tick order is the order of adding.
     void add(tickable& module);
 
-    /// Permutes the tick order (a test of order independence; 0 restores the order of adding). Only before the first cycle.
+    /// Permutes the tick order (a test of order independence; 0 restores the order of adding). Only before
+    /// the first cycle.
     void set_order_seed(std::uint64_t seed);
 
     /// Back to cycle 0 with no wakes pending; modules stay.
@@ -79,8 +81,8 @@ public:
     /// First cycle in which a module is due; `never` when none is. Under `poll` that is now() + 1.
     cycle_t next_due() const;
 
-    /// Ticks all cycles up to and including `last`, or until stop() or a changed horizon; returns the number of cycles in which
-    /// at least one module was ticked.
+    /// Ticks all cycles up to and including `last`, or until stop() or a changed horizon; returns the number
+    /// of cycles in which at least one module was ticked.
     std::uint64_t run_to(cycle_t last);
 
     /// Ends run_to() after the present cycle.
@@ -119,7 +121,8 @@ private:
     std::vector<tickable*> m_added;
     std::vector<tickable*> m_modules;  // in tick order
     std::uint32_t m_words = 1;
-    std::vector<std::uint64_t> m_next;  // due in the next cycle, by its parity: most wakes, kept apart from the wheel
+    std::vector<std::uint64_t>
+        m_next;  // due in the next cycle, by its parity: most wakes, kept apart from the wheel
     bool m_has_next = false;
     std::vector<std::uint64_t> m_bits;
     std::uint64_t m_occupied[occupancy_words] = {};

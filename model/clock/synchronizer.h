@@ -10,15 +10,18 @@ namespace hcasim {
 
 /// Crossing into a clock domain from another domain or from a SystemC process.
 ///
-/// An entry written at time t (of the writer's own clock, which may have run ahead of sc_time_stamp()) becomes visible at the first
-/// edge of the reading domain strictly after t, plus `latency_cycles` - 1 further edges. Order is kept. There is no back-pressure:
-/// the depth is bounded by what the writer sends in flight.
+/// An entry written at time t (of the writer's own clock, which may have run ahead of sc_time_stamp())
+/// becomes visible at the first edge of the reading domain strictly after t, plus `latency_cycles` - 1
+/// further edges. Order is kept. There is no back-pressure: the depth is bounded by what the writer sends in
+/// flight.
 template <class T>
 class synchronizer : public sc_core::sc_module {
 public:
-    synchronizer(const sc_core::sc_module_name& name, clock_domain& to) : sc_core::sc_module(name), m_to(to) {}
+    synchronizer(const sc_core::sc_module_name& name, clock_domain& to)
+        : sc_core::sc_module(name), m_to(to) {}
 
-    /// `latency_cycles` 1..: edges of the reading domain from the write to visibility; 2 is a two-flop synchronizer.
+    /// `latency_cycles` 1..: edges of the reading domain from the write to visibility; 2 is a two-flop
+    /// synchronizer.
     void reset(std::uint32_t latency_cycles) {
         m_latency_cycles = latency_cycles;
         m_entries.clear();

@@ -11,9 +11,12 @@ namespace {
 
 bool values_are_good(std::uint32_t mask, const ib::qp_attributes& a) {
     const auto given = [mask](ib::attribute bit) { return (mask & bit) != 0; };
-    return (!given(ib::attr_path_mtu) || (a.path_mtu >= 1 && a.path_mtu <= 5)) && (!given(ib::attr_timeout) || a.timeout <= 31) &&
-           (!given(ib::attr_retry_cnt) || a.retry_cnt <= 7) && (!given(ib::attr_rnr_retry) || a.rnr_retry <= 7) &&
-           (!given(ib::attr_min_rnr_timer) || a.min_rnr_timer <= 31) && (!given(ib::attr_sq_psn) || a.sq_psn <= 0xffffff) &&
+    return (!given(ib::attr_path_mtu) || (a.path_mtu >= 1 && a.path_mtu <= 5)) &&
+           (!given(ib::attr_timeout) || a.timeout <= 31) &&
+           (!given(ib::attr_retry_cnt) || a.retry_cnt <= 7) &&
+           (!given(ib::attr_rnr_retry) || a.rnr_retry <= 7) &&
+           (!given(ib::attr_min_rnr_timer) || a.min_rnr_timer <= 31) &&
+           (!given(ib::attr_sq_psn) || a.sq_psn <= 0xffffff) &&
            (!given(ib::attr_rq_psn) || a.rq_psn <= 0xffffff) && (!given(ib::attr_av) || a.sl <= 15);
 }
 
@@ -58,7 +61,8 @@ void command_unit::tick() {
             if (!read_o.can_push()) {
                 return;
             }
-            read_o.push({m_mailbox_address, sizeof(m_mailbox), 0, reinterpret_cast<std::uint8_t*>(&m_mailbox)});
+            read_o.push(
+                {m_mailbox_address, sizeof(m_mailbox), 0, reinterpret_cast<std::uint8_t*>(&m_mailbox)});
             m_step = step::wait_mailbox;
             return;
         case step::wait_mailbox:
@@ -124,12 +128,13 @@ void command_unit::tick() {
                 finish(ib::modify_status::ok);
                 return;
             }
-            if (m_mailbox.opcode == ib::command_opcode::create_cq || m_mailbox.opcode == ib::command_opcode::create_eq) {
+            if (m_mailbox.opcode == ib::command_opcode::create_cq ||
+                m_mailbox.opcode == ib::command_opcode::create_eq) {
                 if (!setup_o.can_push()) {
                     return;
                 }
-                setup_o.push({m_mailbox.opcode == ib::command_opcode::create_eq, m_mailbox.number, m_mailbox.ring_address,
-                              m_mailbox.ring_entries});
+                setup_o.push({m_mailbox.opcode == ib::command_opcode::create_eq, m_mailbox.number,
+                              m_mailbox.ring_address, m_mailbox.ring_entries});
                 finish(ib::modify_status::ok);
                 return;
             }
@@ -155,13 +160,15 @@ void command_unit::tick() {
             }
             const qpc_response r = context_i.pop();
             if (m_mailbox.opcode == ib::command_opcode::create_qp) {
-                finish(r.applied ? ib::modify_status::ok : ib::modify_status::bad_value);  // the slot holds a QP
+                finish(r.applied ? ib::modify_status::ok
+                                 : ib::modify_status::bad_value);  // the slot holds a QP
             } else if (!r.known) {
                 finish(ib::modify_status::unknown_qp);
             } else if (r.applied || m_modify.from_states == 0) {
                 finish(ib::modify_status::ok);
             } else if (validate_modify(r.context)) {
-                m_step = step::apply;  // the state has changed since it was read, and the request is good from there too
+                m_step = step::apply;  // the state has changed since it was read, and the request is good
+                                       // from there too
                 wake_next();
             }
             return;
@@ -245,7 +252,8 @@ bool command_unit::validate_modify(const ib::qp_context& context) {
     }
     if (context.state == ib::qp_state::rts && to == ib::qp_state::rts && (mask & ib::attr_sq_psn) != 0 &&
         context.opened_by == ib::gate_opener::packet) {
-        // RTR to RTS, asked for after a packet has done it: nothing is left to do, and above all no PSN to set.
+        // RTR to RTS, asked for after a packet has done it: nothing is left to do, and above all no PSN to
+        // set.
         ++m_counters.already_rts;
         m_modify = {};
         m_modify.from_states = 0;

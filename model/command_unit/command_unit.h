@@ -10,8 +10,9 @@
 
 namespace hcasim {
 
-/// Executes commands of the host one after another: fetches the mailbox, works for the firmware's time, changes the context, writes the mailbox back and raises
-/// the `command` event. Cycle contract: docs/microarchitecture.md, "command unit".
+/// Executes commands of the host one after another: fetches the mailbox, works for the firmware's time,
+/// changes the context, writes the mailbox back and raises the `command` event. Cycle contract:
+/// docs/microarchitecture.md, "command unit".
 class command_unit : public clocked_module {
 public:
     command_unit(const sc_core::sc_module_name& name, clock_domain& domain);
@@ -31,13 +32,25 @@ public:
     struct counters_t {
         std::uint64_t commands = 0;
         std::uint64_t refused = 0;
-        std::uint64_t already_rts = 0;  ///< modify to RTS of a QP that a packet had brought there: accepted, nothing changed
+        std::uint64_t already_rts =
+            0;  ///< modify to RTS of a QP that a packet had brought there: accepted, nothing changed
         std::uint64_t max_queue = 0;
     };
     const counters_t& counters() const { return m_counters; }
 
 private:
-    enum class step : std::uint8_t { idle, fetch, wait_mailbox, read_context, wait_context, work, apply, wait_apply, write_back, report };
+    enum class step : std::uint8_t {
+        idle,
+        fetch,
+        wait_mailbox,
+        read_context,
+        wait_context,
+        work,
+        apply,
+        wait_apply,
+        write_back,
+        report
+    };
 
     void start(std::uint64_t ns);
     void check();

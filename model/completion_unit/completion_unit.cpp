@@ -52,7 +52,8 @@ void completion_unit::tick() {
             raise_event(e.type, e.number);
         }
     }
-    // One write per cycle: events first, since what they tell of was written before them; then an interrupt that is due; then CQEs.
+    // One write per cycle: events first, since what they tell of was written before them; then an interrupt
+    // that is due; then CQEs.
     const bool eq_full = !m_events.empty() && m_eq.entries != 0 && !can_write_event();
     m_counters.event_queue_full += eq_full && !m_eq_full ? 1 : 0;
     m_eq_full = eq_full;
@@ -99,7 +100,8 @@ void completion_unit::tick() {
 }
 
 bool completion_unit::can_write_event() const {
-    return !m_eq.armed || static_cast<std::uint16_t>(static_cast<std::uint16_t>(m_eq.producer) - m_eq.consumer) < m_eq.entries;
+    return !m_eq.armed || static_cast<std::uint16_t>(static_cast<std::uint16_t>(m_eq.producer) -
+                                                     m_eq.consumer) < m_eq.entries;
 }
 
 // SQ_DRAINED is not told before the CQEs that were pushed before it: at most as many as their channel holds.

@@ -12,7 +12,8 @@
 
 namespace hcasim {
 
-/// Writes CQEs and event-queue entries, and raises interrupts. Cycle contract: docs/microarchitecture.md, "completion unit".
+/// Writes CQEs and event-queue entries, and raises interrupts. Cycle contract: docs/microarchitecture.md,
+/// "completion unit".
 class completion_unit : public clocked_module {
 public:
     enum completion_source : std::uint32_t { send_completion, receive_completion, completion_sources };
@@ -33,17 +34,19 @@ public:
         std::uint64_t cqes = 0;
         std::uint64_t events = 0;
         std::uint64_t interrupts = 0;
-        std::uint64_t overruns = 0;    ///< CQEs dropped because their CQ was full (IBTA C9-218 makes that a CQ error)
+        std::uint64_t overruns =
+            0;  ///< CQEs dropped because their CQ was full (IBTA C9-218 makes that a CQ error)
         std::uint64_t unknown_cq = 0;
         std::uint64_t max_event_queue = 0;  ///< events that waited to be written
-        std::uint64_t event_queue_full = 0;  ///< times that events began to wait for room in the host's event queue
+        std::uint64_t event_queue_full =
+            0;  ///< times that events began to wait for room in the host's event queue
     };
     const counters_t& counters() const { return m_counters; }
 
 private:
     struct queue {
         std::uint64_t address = 0;
-        std::uint32_t entries = 0;   // 0 = not set up
+        std::uint32_t entries = 0;  // 0 = not set up
         std::uint32_t producer = 0;
         std::uint16_t consumer = 0;  // as the host last told
         bool armed = false;          // event queue: the host tells its consumer index
@@ -64,7 +67,7 @@ private:
     bool m_eq_full = false;
     std::uint32_t m_next_completion = 0;
     std::uint32_t m_passed_send_event = 0;  // send completions taken while the send engine's event waits
-    std::uint32_t m_unreported = 0;      // events written since the last interrupt
+    std::uint32_t m_unreported = 0;         // events written since the last interrupt
     cycle_t m_interrupt_due = never;
     counters_t m_counters;
 };

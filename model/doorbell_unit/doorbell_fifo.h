@@ -8,8 +8,9 @@
 
 namespace hcasim {
 
-/// FIFO of QPs whose doorbell has come and has not reached the scheduler. With coalescing a QP stands in it at most once and a further doorbell only
-/// moves its producer index, and only forward (16-bit window): indices that come late or out of order are harmless.
+/// FIFO of QPs whose doorbell has come and has not reached the scheduler. With coalescing a QP stands in it
+/// at most once and a further doorbell only moves its producer index, and only forward (16-bit window):
+/// indices that come late or out of order are harmless.
 class doorbell_fifo {
 public:
     enum class outcome : std::uint8_t { queued, coalesced, stale, full };
@@ -24,7 +25,8 @@ public:
         m_level = 0;
     }
 
-    /// `was_full`: the FIFO was full at the clock edge; a place freed in this cycle is not used before the next.
+    /// `was_full`: the FIFO was full at the clock edge; a place freed in this cycle is not used before the
+    /// next.
     outcome offer(std::uint32_t qpn, std::uint16_t producer, bool was_full) {
         std::uint32_t& place = m_place[qpn & m_mask];
         if (m_coalesce && place != 0 && m_ring[place - 1].qpn == qpn) {

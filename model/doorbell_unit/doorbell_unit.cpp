@@ -18,7 +18,8 @@ void doorbell_unit::reset(const doorbell_unit_config& config, std::uint32_t qps)
 }
 
 void doorbell_unit::tick() {
-    // The FIFO's state at the edge decides both sides: what enters now cannot leave now, and a place freed now is free from the next edge on.
+    // The FIFO's state at the edge decides both sides: what enters now cannot leave now, and a place freed
+    // now is free from the next edge on.
     const bool was_full = m_fifo.full();
     const bool was_empty = m_fifo.empty();
     const std::uint32_t level_before = m_fifo.level();
@@ -57,7 +58,8 @@ bool doorbell_unit::take(const doorbell_write& write, bool was_full) {
             m_counters.stale += outcome == doorbell_fifo::outcome::stale ? 1 : 0;
             m_counters.max_level = std::max(m_counters.max_level, m_fifo.level());
             if (m_observer != nullptr) {
-                m_observer->doorbell_merged(d.number, before, d.index, m_fifo.waiting(d.number, d.index), now());
+                m_observer->doorbell_merged(d.number, before, d.index, m_fifo.waiting(d.number, d.index),
+                                            now());
             }
             break;
         }

@@ -11,8 +11,8 @@
 
 namespace hcasim {
 
-/// Decodes doorbell words, coalesces those of send queues per QP and hands them to the scheduler; receive-queue and CQ doorbells pass through.
-/// Cycle contract: docs/microarchitecture.md, "doorbell unit".
+/// Decodes doorbell words, coalesces those of send queues per QP and hands them to the scheduler;
+/// receive-queue and CQ doorbells pass through. Cycle contract: docs/microarchitecture.md, "doorbell unit".
 class doorbell_unit : public clocked_module {
 public:
     doorbell_unit(const sc_core::sc_module_name& name, clock_domain& domain);
@@ -27,11 +27,11 @@ public:
     void tick() override;
 
     struct counters_t {
-        std::uint64_t received = 0;    ///< doorbell words of all types
+        std::uint64_t received = 0;  ///< doorbell words of all types
         std::uint64_t coalesced = 0;
         std::uint64_t stale = 0;
-        std::uint64_t unknown = 0;     ///< type not known: dropped
-        std::uint64_t full_events = 0; ///< words that found the FIFO full
+        std::uint64_t unknown = 0;      ///< type not known: dropped
+        std::uint64_t full_events = 0;  ///< words that found the FIFO full
         std::uint32_t max_level = 0;
     };
     const counters_t& counters() const { return m_counters; }

@@ -5,16 +5,26 @@
 
 namespace hcasim {
 
-host_interface::host_interface(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_pool& pool)
+host_interface::host_interface(const sc_core::sc_module_name& name, clock_domain& domain,
+                               ib::packet_pool& pool)
     : clocked_module(name, domain),
       mmio_targ_socket("mmio_targ_socket"),
       dma_init_socket("dma_init_socket"),
       interrupt_o("interrupt_o"),
       doorbell_o("doorbell_o", *this),
       command_o("command_o", *this),
-      read_i{{{"cache_read_i", *this}, {"send_read_i", *this}, {"receive_read_i", *this}, {"command_read_i", *this}}},
-      read_o{{{"cache_read_o", *this}, {"send_read_o", *this}, {"receive_read_o", *this}, {"command_read_o", *this}}},
-      write_i{{{"receive_write_i", *this}, {"cache_write_i", *this}, {"command_write_i", *this}, {"completion_write_i", *this}}},
+      read_i{{{"cache_read_i", *this},
+              {"send_read_i", *this},
+              {"receive_read_i", *this},
+              {"command_read_i", *this}}},
+      read_o{{{"cache_read_o", *this},
+              {"send_read_o", *this},
+              {"receive_read_o", *this},
+              {"command_read_o", *this}}},
+      write_i{{{"receive_write_i", *this},
+               {"cache_write_i", *this},
+               {"command_write_i", *this},
+               {"completion_write_i", *this}}},
       m_pool(pool) {
     for (const auto& port : read_i) {
         m_read_inputs |= port.flag();
@@ -151,8 +161,8 @@ cycle_t host_interface::transfer_cycles(std::uint32_t bytes) const {
     return (total + m_config.bytes_per_cycle - 1) / m_config.bytes_per_cycle;
 }
 
-sc_core::sc_time host_interface::call(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, std::uint32_t bytes,
-                                      cycle_t leaves) {
+sc_core::sc_time host_interface::call(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data,
+                                      std::uint32_t bytes, cycle_t leaves) {
     m_payload.set_command(command);
     m_payload.set_address(address);
     m_payload.set_data_ptr(data);
@@ -197,7 +207,8 @@ void host_interface::do_write(const dma_write& w) {
     m_up_free = now() + transfer_cycles(w.bytes);
     cycle_t visible = m_up_free;
     if (w.bytes != 0) {
-        // TLM wants a pointer to mutable data for both directions; a target does not change the data of a write.
+        // TLM wants a pointer to mutable data for both directions; a target does not change the data of a
+        // write.
         auto* data = const_cast<std::uint8_t*>(w.data != nullptr ? w.data : w.small.data());
         const sc_core::sc_time latency = call(tlm::TLM_WRITE_COMMAND, w.address, data, w.bytes, m_up_free);
         const auto period = domain().period().value();
@@ -231,7 +242,8 @@ void host_interface::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_
         payload.set_response_status(tlm::TLM_OK_RESPONSE);
         return;
     }
-    if (payload.get_data_length() % 8 != 0 || payload.get_data_length() == 0 || payload.get_byte_enable_ptr() != nullptr) {
+    if (payload.get_data_length() % 8 != 0 || payload.get_data_length() == 0 ||
+        payload.get_byte_enable_ptr() != nullptr) {
         payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
         return;
     }
@@ -239,7 +251,8 @@ void host_interface::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_
     if (!m_mmio.empty()) {
         visible = std::max(visible, m_mmio.back().visible);  // posted writes keep their order
     }
-    // A burst is that many writes to the same register (a write-combining buffer drained into one doorbell page).
+    // A burst is that many writes to the same register (a write-combining buffer drained into one doorbell
+    // page).
     const std::uint8_t* data = payload.get_data_ptr();
     for (std::uint32_t at = 0; at < payload.get_data_length(); at += 8) {
         std::uint64_t value = 0;
@@ -252,7 +265,8 @@ void host_interface::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
-tlm::tlm_sync_enum host_interface::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+tlm::tlm_sync_enum host_interface::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                                   sc_core::sc_time& delay) {
     if (phase != tlm::BEGIN_REQ) {
         return tlm::TLM_ACCEPTED;
     }
@@ -261,7 +275,8 @@ tlm::tlm_sync_enum host_interface::nb_transport_fw(tlm::tlm_generic_payload& pay
     return tlm::TLM_COMPLETED;
 }
 
-tlm::tlm_sync_enum host_interface::nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&) {
+tlm::tlm_sync_enum host_interface::nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&,
+                                                   sc_core::sc_time&) {
     return tlm::TLM_ACCEPTED;  // only b_transport is used on the DMA socket
 }
 

@@ -15,13 +15,21 @@
 
 namespace hcasim {
 
-/// The HCA's end of the host bus: MMIO writes in, DMA reads and writes and interrupts out. TLM-2.0 on the outside, channels inside.
-/// Cycle contract: docs/microarchitecture.md, "host interface".
-class host_interface : public clocked_module, public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_transport_if<> {
+/// The HCA's end of the host bus: MMIO writes in, DMA reads and writes and interrupts out. TLM-2.0 on the
+/// outside, channels inside. Cycle contract: docs/microarchitecture.md, "host interface".
+class host_interface : public clocked_module,
+                       public tlm::tlm_fw_transport_if<>,
+                       public tlm::tlm_bw_transport_if<> {
 public:
     enum read_client : std::uint32_t { cache_read, send_read, receive_read, command_read, read_clients };
     /// In the order of priority: a completion never passes a payload write that was asked for before it.
-    enum write_client : std::uint32_t { receive_write, cache_write, command_write, completion_write, write_clients };
+    enum write_client : std::uint32_t {
+        receive_write,
+        cache_write,
+        command_write,
+        completion_write,
+        write_clients
+    };
 
     host_interface(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_pool& pool);
 
@@ -40,8 +48,10 @@ public:
 
     // TLM-2.0
     void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
-    tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
-    tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
+    tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                       sc_core::sc_time& delay) override;
+    tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                       sc_core::sc_time& delay) override;
     bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override;
     void invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) override;
     unsigned int transport_dbg(tlm::tlm_generic_payload& payload) override;
@@ -55,7 +65,7 @@ public:
         std::uint64_t write_bytes = 0;
         std::uint64_t interrupts = 0;
         std::uint64_t max_mmio_queue = 0;
-        std::uint64_t bus_errors = 0;    ///< DMA refused by the target
+        std::uint64_t bus_errors = 0;  ///< DMA refused by the target
     };
     const counters_t& counters() const { return m_counters; }
 
@@ -77,7 +87,8 @@ private:
     void do_read(std::uint32_t client, const dma_read& r);
     void do_write(const dma_write& w);
     cycle_t transfer_cycles(std::uint32_t bytes) const;
-    sc_core::sc_time call(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, std::uint32_t bytes, cycle_t leaves);
+    sc_core::sc_time call(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data,
+                          std::uint32_t bytes, cycle_t leaves);
 
     ib::packet_pool& m_pool;
     host_interface_config m_config;
@@ -85,8 +96,8 @@ private:
     std::array<ring_queue<pending_read>, read_clients> m_pending;
     std::uint32_t m_reads_outstanding = 0;
     std::uint32_t m_next_read = 0;
-    cycle_t m_first_due = never;  // of all pending reads
-    std::uint64_t m_read_inputs = 0;   // bits of filled_inputs()
+    cycle_t m_first_due = never;      // of all pending reads
+    std::uint64_t m_read_inputs = 0;  // bits of filled_inputs()
     std::uint64_t m_write_inputs = 0;
     cycle_t m_down_free = 0;  // first cycle in which the bus towards the HCA is free
     cycle_t m_up_free = 0;    // ... and away from it

@@ -12,7 +12,8 @@ struct host_interface_config {
     std::uint32_t reads_outstanding = 64;
     std::uint32_t bytes_per_cycle = 63;
     std::uint32_t tlp_overhead_bytes = 24;
-    bool target_may_notify = true;  ///< the DMA target may notify events: run-ahead looks outside after each call
+    bool target_may_notify =
+        true;  ///< the DMA target may notify events: run-ahead looks outside after each call
     void describe(parameter_list& list);
 };
 

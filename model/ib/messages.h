@@ -43,8 +43,8 @@ struct command_doorbell {
     std::uint64_t mailbox_address = 0;
 };
 
-/// Read of host memory. The data is in `destination` when the response with the same cookie arrives; the requester keeps
-/// the buffer until then. Responses of one requester come in the order of its requests.
+/// Read of host memory. The data is in `destination` when the response with the same cookie arrives; the
+/// requester keeps the buffer until then. Responses of one requester come in the order of its requests.
 struct dma_read {
     std::uint64_t address = 0;
     std::uint32_t bytes = 0;
@@ -55,8 +55,9 @@ struct dma_read_done {
     std::uint32_t cookie = 0;
 };
 
-/// Posted write to host memory: from `data` (kept by `packet`, which the host interface gives back to the pool) or, when `data` is null,
-/// from `small`. With `interrupt` the write (which may be of 0 bytes) is followed by an interrupt.
+/// Posted write to host memory: from `data` (kept by `packet`, which the host interface gives back to the
+/// pool) or, when `data` is null, from `small`. With `interrupt` the write (which may be of 0 bytes) is
+/// followed by an interrupt.
 struct dma_write {
     std::uint64_t address = 0;
     std::uint32_t bytes = 0;
@@ -76,7 +77,8 @@ enum class gate_state : std::uint8_t {
     flush,   ///< ERR, SQE: WQEs are granted to be completed with flush status
 };
 
-/// A change of QP state, from the context cache (where the state lives) to scheduler, send engine and receive engine.
+/// A change of QP state, from the context cache (where the state lives) to scheduler, send engine and receive
+/// engine.
 struct state_event {
     std::uint32_t qpn = 0;
     ib::qp_state state = ib::qp_state::reset;
@@ -87,22 +89,22 @@ struct state_event {
 };
 
 enum class qpc_operation : std::uint8_t {
-    read,              ///< context by value
-    write_requester,   ///< requester half; no response
-    write_responder,   ///< responder half; no response
-    modify,            ///< compare state, apply attributes, change state (one atomic step)
-    create,            ///< new context in place of whatever the slot held
+    read,             ///< context by value
+    write_requester,  ///< requester half; no response
+    write_responder,  ///< responder half; no response
+    modify,           ///< compare state, apply attributes, change state (one atomic step)
+    create,           ///< new context in place of whatever the slot held
 };
 
 /// What `modify` does. Lives in the requester's memory until the response.
 struct qpc_modify {
-    std::uint32_t from_states = 0;   ///< bit per ib::qp_state in which the change applies
+    std::uint32_t from_states = 0;  ///< bit per ib::qp_state in which the change applies
     ib::qp_state to = ib::qp_state::err;
     bool needs_rts_attributes = false;  ///< applies only when has_rts_attributes is set
     ib::gate_opener reason = ib::gate_opener::none;
     std::uint32_t attribute_mask = 0;
     ib::qp_attributes attributes;
-    bool destroy = false;            ///< context becomes invalid
+    bool destroy = false;  ///< context becomes invalid
 };
 
 struct qpc_request {
@@ -119,13 +121,14 @@ struct qpc_request {
 struct qpc_response {
     std::uint32_t cookie = 0;
     bool known = false;
-    bool applied = false;   ///< modify: the state was one of from_states
+    bool applied = false;  ///< modify: the state was one of from_states
     bool was_hit = false;
     ib::qp_state from = ib::qp_state::reset;  ///< modify: state before
     ib::qp_context context;
 };
 
-/// WQEs [first, first + count) of a QP are to be sent (or flushed), from the send scheduler to the send engine.
+/// WQEs [first, first + count) of a QP are to be sent (or flushed), from the send scheduler to the send
+/// engine.
 struct send_grant {
     std::uint32_t qpn = 0;
     std::uint16_t first = 0;
@@ -139,7 +142,8 @@ struct scheduler_update {
     bool end_service = false;   ///< the grant is done
     bool set_consumer = false;  ///< next WQE to grant is `consumer` (go-back-N, or the grant was not used up)
     std::uint16_t consumer = 0;
-    bool resend = false;        ///< with set_consumer: WQEs before `resend_until` had begun and are granted even while the gate is closed (SQD)
+    bool resend = false;  ///< with set_consumer: WQEs before `resend_until` had begun and are granted even
+                          ///< while the gate is closed (SQD)
     std::uint16_t resend_until = 0;
     enum class hold_t : std::uint8_t { keep, hold, release } hold = hold_t::keep;  ///< window, RNR wait
     bool gate_was_closed = false;  ///< gate bits in the context: the state was not RTS
@@ -174,13 +178,14 @@ struct queue_setup {
 
 /// Credits of a VL, from link_rx to link_tx: what the peer has announced, or what is to be announced to it.
 struct credit_update {
-    bool from_peer = false;    ///< fccl is the peer's; else ours
-    bool at_once = false;      ///< ours: send a flow-control packet now, not at the next period
+    bool from_peer = false;  ///< fccl is the peer's; else ours
+    bool at_once = false;    ///< ours: send a flow-control packet now, not at the next period
     std::uint8_t vl = 0;
     std::uint16_t fccl = 0;
 };
 
-/// An unacknowledged (UD) message has begun on the wire, from link_tx to the send engine, which completes it when the last byte has left.
+/// An unacknowledged (UD) message has begun on the wire, from link_tx to the send engine, which completes it
+/// when the last byte has left.
 struct sent_notice {
     std::uint32_t qpn = 0;
     std::uint16_t wqe_index = 0;

@@ -9,19 +9,20 @@
 
 namespace hcasim::ib {
 
-/// One packet on its way, with the bytes that are on the wire and what the model notes beside them. One owner at a time; blocks hand the pointer on.
+/// One packet on its way, with the bytes that are on the wire and what the model notes beside them. One owner
+/// at a time; blocks hand the pointer on.
 struct packet {
-    std::uint32_t size_bytes = 0;   ///< LRH .. VCRC
+    std::uint32_t size_bytes = 0;  ///< LRH .. VCRC
     std::uint8_t vl = 0;
-    bool is_flow_control = false;   ///< bytes hold a flow-control packet (6 bytes)
-    std::uint8_t op = 0;            ///< BTH opcode
-    bool starts_message = false;    ///< requester: first packet of its WQE
-    bool late = false;              ///< fault injection let others overtake it: credits have been counted without it
-    bool ends_message = false;      ///< requester: last packet of its WQE
-    bool has_wqe = false;           ///< requester: qpn and wqe_index below name the WQE
-    bool retransmitted = false;     ///< requester: sent again by go-back-N
+    bool is_flow_control = false;  ///< bytes hold a flow-control packet (6 bytes)
+    std::uint8_t op = 0;           ///< BTH opcode
+    bool starts_message = false;   ///< requester: first packet of its WQE
+    bool late = false;  ///< fault injection let others overtake it: credits have been counted without it
+    bool ends_message = false;   ///< requester: last packet of its WQE
+    bool has_wqe = false;        ///< requester: qpn and wqe_index below name the WQE
+    bool retransmitted = false;  ///< requester: sent again by go-back-N
     std::uint16_t wqe_index = 0;
-    std::uint32_t qpn = 0;          ///< local QPN of the sender
+    std::uint32_t qpn = 0;  ///< local QPN of the sender
     std::uint32_t psn = 0;
     std::uint64_t queued_cycle = 0;      ///< entered the VL queue
     std::uint64_t first_byte_cycle = 0;  ///< first byte on the wire (rounded down to a cycle)

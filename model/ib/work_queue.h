@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <string_view>
 
-// Layouts of what host and HCA share in host memory: WQE, CQE, EQE, command mailbox, doorbell word. They are hcasim's own (every vendor has its own);
-// each is a trivially copyable struct in host byte order whose size is part of the contract.
+// Layouts of what host and HCA share in host memory: WQE, CQE, EQE, command mailbox, doorbell word. They are
+// hcasim's own (every vendor has its own); each is a trivially copyable struct in host byte order whose size
+// is part of the contract.
 
 namespace hcasim::ib {
 
@@ -25,18 +26,18 @@ std::string_view name(wc_status status);
 
 /// Send work-queue entry, 64 bytes. One gather element.
 struct send_wqe {
-    std::uint8_t opcode = 0;          ///< 0 SEND, 1 SEND with immediate
-    std::uint8_t flags = 0;           ///< wqe_flag bits
-    std::uint16_t wqe_index = 0;      ///< index modulo 2^16; the HCA checks it against the one it expects
-    std::uint32_t length_bytes = 0;   ///< payload, 0..2^31
-    std::uint64_t address = 0;        ///< payload in host memory
+    std::uint8_t opcode = 0;         ///< 0 SEND, 1 SEND with immediate
+    std::uint8_t flags = 0;          ///< wqe_flag bits
+    std::uint16_t wqe_index = 0;     ///< index modulo 2^16; the HCA checks it against the one it expects
+    std::uint32_t length_bytes = 0;  ///< payload, 0..2^31
+    std::uint64_t address = 0;       ///< payload in host memory
     std::uint32_t lkey = 0;
     std::uint32_t immediate = 0;
-    std::uint16_t remote_lid = 0;     ///< UD address vector
-    std::uint8_t sl = 0;              ///< UD service level
+    std::uint16_t remote_lid = 0;  ///< UD address vector
+    std::uint8_t sl = 0;           ///< UD service level
     std::uint8_t reserved0 = 0;
-    std::uint32_t remote_qpn = 0;     ///< UD
-    std::uint32_t remote_qkey = 0;    ///< UD
+    std::uint32_t remote_qpn = 0;   ///< UD
+    std::uint32_t remote_qkey = 0;  ///< UD
     std::uint32_t reserved1 = 0;
     std::uint64_t wr_id = 0;
     std::uint64_t reserved2[2] = {};
@@ -58,16 +59,16 @@ struct receive_wqe {
 };
 static_assert(sizeof(receive_wqe) == 32);
 
-/// Completion-queue entry, 64 bytes. `phase` is (lap + 1) & 1 of the entry's lap through the ring, so that a poller sees a new one in zeroed
-/// memory as phase 1.
+/// Completion-queue entry, 64 bytes. `phase` is (lap + 1) & 1 of the entry's lap through the ring, so that a
+/// poller sees a new one in zeroed memory as phase 1.
 struct cqe {
     std::uint64_t wr_id = 0;
     std::uint32_t qpn = 0;
-    std::uint32_t length_bytes = 0;   ///< receive: bytes received
+    std::uint32_t length_bytes = 0;  ///< receive: bytes received
     std::uint32_t immediate = 0;
-    std::uint32_t src_qpn = 0;        ///< UD receive
+    std::uint32_t src_qpn = 0;  ///< UD receive
     std::uint16_t wqe_index = 0;
-    std::uint16_t slid = 0;           ///< receive
+    std::uint16_t slid = 0;  ///< receive
     wc_status status = wc_status::success;
     std::uint8_t is_receive = 0;
     std::uint8_t has_immediate = 0;
@@ -79,13 +80,13 @@ static_assert(sizeof(cqe) == 64);
 
 /// Event types; COMM_EST has the number of the Mellanox event (Linux include/linux/mlx5/device.h).
 enum class event_type : std::uint8_t {
-    completion = 0x00,          ///< a CQ that was armed has a CQE; number = CQN
-    comm_est = 0x02,            ///< communication established; number = QPN
+    completion = 0x00,  ///< a CQ that was armed has a CQE; number = CQN
+    comm_est = 0x02,    ///< communication established; number = QPN
     sq_drained = 0x03,
-    cq_error = 0x04,            ///< CQ overrun; number = CQN
+    cq_error = 0x04,  ///< CQ overrun; number = CQN
     qp_fatal = 0x05,
-    qp_inferred_rts = 0x40,     ///< hcasim: the HCA has moved the QP to RTS by itself; number = QPN
-    command = 0x0a,             ///< a command is done; number = token
+    qp_inferred_rts = 0x40,  ///< hcasim: the HCA has moved the QP to RTS by itself; number = QPN
+    command = 0x0a,          ///< a command is done; number = token
 };
 std::string_view name(event_type type);
 
@@ -103,7 +104,8 @@ enum class doorbell_type : std::uint8_t { send_queue = 0, receive_queue = 1, arm
 struct doorbell {
     doorbell_type type = doorbell_type::send_queue;
     std::uint32_t number = 0;  ///< QPN or CQN, 24 bits
-    std::uint16_t index = 0;   ///< producer index (queues) or consumer index (CQ, event queue): a position, never a count
+    std::uint16_t index =
+        0;  ///< producer index (queues) or consumer index (CQ, event queue): a position, never a count
 };
 constexpr std::uint64_t encode(const doorbell& d) {
     return static_cast<std::uint64_t>(d.type) << 56 | std::uint64_t{d.number & 0xffffffu} << 32 | d.index;

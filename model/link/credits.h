@@ -9,9 +9,12 @@ constexpr std::uint32_t credit_block_bytes = 64;
 constexpr std::uint32_t credit_modulus = 4096;
 
 /// Blocks of 64 bytes that a packet takes (IBTA 7.9.2); `size_bytes` is LRH .. VCRC.
-constexpr std::uint32_t credit_blocks(std::uint32_t size_bytes) { return (size_bytes + credit_block_bytes - 1) / credit_block_bytes; }
+constexpr std::uint32_t credit_blocks(std::uint32_t size_bytes) {
+    return (size_bytes + credit_block_bytes - 1) / credit_block_bytes;
+}
 
-/// Sender's view of one VL: FCTBS (blocks sent since the link came up) and the limit FCCL that the peer has announced, modulo 4096 (IBTA 7.9.4).
+/// Sender's view of one VL: FCTBS (blocks sent since the link came up) and the limit FCCL that the peer has
+/// announced, modulo 4096 (IBTA 7.9.4).
 class transmit_credits {
 public:
     void reset() { *this = transmit_credits{}; }
@@ -42,7 +45,8 @@ public:
     void received(std::uint32_t blocks) { m_received = (m_received + blocks) & (credit_modulus - 1); }
     void take(std::uint32_t blocks) { m_free -= blocks; }
     void give(std::uint32_t blocks) { m_free += blocks; }
-    /// The peer's FCTBS: blocks lost on the wire are counted from here on. True when it was not what had been counted.
+    /// The peer's FCTBS: blocks lost on the wire are counted from here on. True when it was not what had been
+    /// counted.
     bool synchronize(std::uint16_t fctbs) {
         const bool differs = m_received != fctbs;
         m_received = fctbs;
@@ -50,7 +54,8 @@ public:
     }
     /// FCCL = ABR + free blocks, the latter at most 2047.
     std::uint16_t fccl() const {
-        return static_cast<std::uint16_t>((m_received + (m_free < 2047 ? m_free : 2047)) & (credit_modulus - 1));
+        return static_cast<std::uint16_t>((m_received + (m_free < 2047 ? m_free : 2047)) &
+                                          (credit_modulus - 1));
     }
 
 private:

@@ -31,7 +31,8 @@ packet_class fault_injector::classify(const ib::packet& p) {
     }
     const ib::decoded_packet d = ib::decode(p.bytes, p.size_bytes);
     ib::cm_message m;
-    if (!d.good || d.h.dest_qpn != 1 || d.payload_bytes != ib::mad_bytes || !ib::decode(p.bytes + d.payload_offset, m)) {
+    if (!d.good || d.h.dest_qpn != 1 || d.payload_bytes != ib::mad_bytes ||
+        !ib::decode(p.bytes + d.payload_offset, m)) {
         return packet_class::datagram;
     }
     switch (m.attribute) {
@@ -40,7 +41,8 @@ packet_class fault_injector::classify(const ib::packet& p) {
         case ib::cm_attribute::rep:
             return packet_class::cm_rep;
         case ib::cm_attribute::rtu:
-            return m_rtu_seen.insert(m.transaction_id).second ? packet_class::cm_rtu : packet_class::cm_rtu_again;
+            return m_rtu_seen.insert(m.transaction_id).second ? packet_class::cm_rtu
+                                                              : packet_class::cm_rtu_again;
         default:
             return packet_class::cm_other;
     }
@@ -50,7 +52,8 @@ bool fault_injector::draw(packet_class c, double probability) {
     if (probability <= 0) {
         return false;
     }
-    // 53 bits of the generator as a fraction: the same on every platform, unlike the standard's distributions.
+    // 53 bits of the generator as a fraction: the same on every platform, unlike the standard's
+    // distributions.
     const double x = static_cast<double>(m_random[static_cast<std::size_t>(c)]() >> 11) * 0x1.0p-53;
     return x < probability;
 }

@@ -11,14 +11,15 @@
 
 namespace hcasim {
 
-/// Decides what happens to a packet on the wire. Every class draws from a generator of its own, so that faults of one class do not move those of another.
+/// Decides what happens to a packet on the wire. Every class draws from a generator of its own, so that
+/// faults of one class do not move those of another.
 class fault_injector {
 public:
     struct verdict {
         bool lost = false;
         bool corrupted = false;
-        bool hidden = false;         ///< corrupted, and the VCRC made right
-        std::uint64_t bit = 0;       ///< corrupted: which bit of the packet flips
+        bool hidden = false;    ///< corrupted, and the VCRC made right
+        std::uint64_t bit = 0;  ///< corrupted: which bit of the packet flips
         std::uint64_t delay_ns = 0;
     };
 

@@ -13,16 +13,27 @@ enum class link_speed : std::uint8_t { sdr, ddr, qdr, fdr10, fdr, edr, hdr, ndr 
 enum class link_width : std::uint8_t { x1, x2, x4, x8, x12 };
 
 /// Packet classes that faults are injected into, by what the packet is.
-enum class packet_class : std::uint8_t { cm_req, cm_rep, cm_rtu, cm_rtu_again, cm_other, request, response, datagram, flow_control };
+enum class packet_class : std::uint8_t {
+    cm_req,
+    cm_rep,
+    cm_rtu,
+    cm_rtu_again,
+    cm_other,
+    request,
+    response,
+    datagram,
+    flow_control
+};
 constexpr unsigned packet_class_count = 9;
 
 /// Faults of one class on one port's transmit side. Probabilities per packet.
 struct fault_config {
     double loss = 0;
     double delay = 0;
-    std::uint64_t delay_ns = 0;    ///< a delayed packet arrives this much later; packets behind it overtake it
-    double corruption = 0;         ///< one bit flipped; the VCRC finds it
-    double hidden_corruption = 0;  ///< one bit flipped and the VCRC made right (as a bad switch does): the ICRC finds it
+    std::uint64_t delay_ns = 0;  ///< a delayed packet arrives this much later; packets behind it overtake it
+    double corruption = 0;       ///< one bit flipped; the VCRC finds it
+    double hidden_corruption =
+        0;  ///< one bit flipped and the VCRC made right (as a bad switch does): the ICRC finds it
 };
 
 /// One port: rate, virtual lanes, credits, arbitration, propagation, faults.

@@ -34,9 +34,11 @@ void link_rx::reset(const link_config& config) {
 void link_rx::tick() {
     if (wire_i.can_pop()) {
         ib::packet* p = wire_i.pop();
-        cycle_t due = p->last_byte_cycle + wire_i.core().config().latency_cycles + m_config.rx_pipeline_cycles;
+        cycle_t due =
+            p->last_byte_cycle + wire_i.core().config().latency_cycles + m_config.rx_pipeline_cycles;
         if (!m_arriving.empty()) {
-            due = std::max(due, m_arriving.back().due + 1);  // one packet leaves the pipeline per cycle, in order
+            due = std::max(due,
+                           m_arriving.back().due + 1);  // one packet leaves the pipeline per cycle, in order
         }
         due = std::max(due, now() + 1);
         m_arriving.push_back({due, p});

@@ -13,8 +13,8 @@
 
 namespace hcasim {
 
-/// Receive side of a port: waits for the last byte, checks the VCRC, keeps packets in the buffer of their VL and gives credits back as they leave it.
-/// Cycle contract: docs/microarchitecture.md, "link".
+/// Receive side of a port: waits for the last byte, checks the VCRC, keeps packets in the buffer of their VL
+/// and gives credits back as they leave it. Cycle contract: docs/microarchitecture.md, "link".
 class link_rx : public clocked_module {
 public:
     link_rx(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_pool& pool);

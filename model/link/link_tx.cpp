@@ -9,13 +9,15 @@ namespace hcasim {
 
 namespace {
 
-// A flow-control packet that repeats the last one changes nothing at the peer; after this many the model leaves them out (docs, "link").
+// A flow-control packet that repeats the last one changes nothing at the peer; after this many the model
+// leaves them out (docs, "link").
 constexpr std::uint32_t repeated_periods = 2;
 constexpr std::uint64_t flow_control_period_symbols = 65536;  // IBTA 7.9.4
 
 }  // namespace
 
-link_tx::link_tx(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_pool& pool, std::uint32_t sources)
+link_tx::link_tx(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_pool& pool,
+                 std::uint32_t sources)
     : clocked_module(name, domain),
       credit_i("credit_i", *this),
       wire_o("wire_o", *this),
@@ -86,7 +88,8 @@ void link_tx::take_credits() {
     vl_state& v = m_vls[u.vl];
     if (u.from_peer) {
         std::uint32_t s = 0;
-        if (!has_front(u.vl, s) || !v.credits.may_send(credit_blocks(packet_i(s, u.vl).front()->size_bytes))) {
+        if (!has_front(u.vl, s) ||
+            !v.credits.may_send(credit_blocks(packet_i(s, u.vl).front()->size_bytes))) {
             v.ready_since = now();
         }
         v.credits.set_limit(u.fccl);
@@ -186,7 +189,8 @@ bool link_tx::send_packet() {
     }
     vl_state& v = m_vls[vl];
     auto& port = packet_i(sources[vl], vl);
-    // The start may lie within the cycle that ends with this edge, but not before the packet, its credits and this module were ready for it.
+    // The start may lie within the cycle that ends with this edge, but not before the packet, its credits and
+    // this module were ready for it.
     const bool wire_was_idle = m_serializer.free_cycle() < now();
     const cycle_t available = wire_was_idle ? now() : std::max(port.core().front_visible(), v.ready_since);
     ib::packet* p = port.pop();
@@ -212,7 +216,8 @@ void link_tx::put_on_wire(ib::packet* p, cycle_t available) {
     }
     if (m_observer != nullptr) {
         // As the HCA made it: a flipped bit comes after this.
-        m_observer->packet_on_wire(p->bytes, p->size_bytes, p->qpn, p->is_flow_control, v.lost, span.first_cycle, span.last_cycle);
+        m_observer->packet_on_wire(p->bytes, p->size_bytes, p->qpn, p->is_flow_control, v.lost,
+                                   span.first_cycle, span.last_cycle);
         if (p->has_wqe) {
             if (p->starts_message) {
                 m_observer->stamp(p->qpn, p->wqe_index, stage::wire, span.first_cycle);

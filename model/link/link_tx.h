@@ -19,18 +19,22 @@ namespace hcasim {
 
 constexpr std::uint32_t max_data_vls = 15;
 
-/// Transmit side of a port: VL queues (the input channels are the queues), VL arbitration, credits, flow-control packets, serialization, faults on the
-/// wire. Cycle contract: docs/microarchitecture.md, "link".
+/// Transmit side of a port: VL queues (the input channels are the queues), VL arbitration, credits,
+/// flow-control packets, serialization, faults on the wire. Cycle contract: docs/microarchitecture.md,
+/// "link".
 class link_tx : public clocked_module {
 public:
     /// Sources of packets per VL.
     enum source : std::uint32_t { from_send_engine, from_receive_engine, source_count };
 
     /// `sources` 1 or 2: a switch port has one.
-    link_tx(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_pool& pool, std::uint32_t sources = source_count);
+    link_tx(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_pool& pool,
+            std::uint32_t sources = source_count);
 
     /// packet_i(s, vl)
-    in_port<ib::packet*>& packet_i(std::uint32_t s, std::uint32_t vl) { return *m_packet_i[s * max_data_vls + vl]; }
+    in_port<ib::packet*>& packet_i(std::uint32_t s, std::uint32_t vl) {
+        return *m_packet_i[s * max_data_vls + vl];
+    }
     in_port<credit_update> credit_i;
     out_port<ib::packet*> wire_o;
     optional_out_port<sent_notice> sent_o;  ///< unbound at a switch port
@@ -41,13 +45,13 @@ public:
 
     struct counters_t {
         std::uint64_t packets = 0;
-        std::uint64_t bytes = 0;               ///< LRH .. VCRC
+        std::uint64_t bytes = 0;  ///< LRH .. VCRC
         std::uint64_t flow_control_packets = 0;
         std::uint64_t lost = 0;
         std::uint64_t delayed = 0;
         std::uint64_t corrupted = 0;
-        std::uint64_t credit_stalls = 0;       ///< packets that reached the head of their VL without credits
-        std::uint64_t busy_cycles = 0;         ///< wire time of packets and flow control, rounded up each
+        std::uint64_t credit_stalls = 0;  ///< packets that reached the head of their VL without credits
+        std::uint64_t busy_cycles = 0;    ///< wire time of packets and flow control, rounded up each
     };
     const counters_t& counters() const { return m_counters; }
 
@@ -58,12 +62,12 @@ private:
     };
     struct vl_state {
         transmit_credits credits;
-        std::uint16_t announced_fccl = 0;   // ours, for the peer
+        std::uint16_t announced_fccl = 0;  // ours, for the peer
         bool announce_now = false;
-        std::uint32_t quiet_periods = 0;    // flow-control periods without news
+        std::uint32_t quiet_periods = 0;  // flow-control periods without news
         std::uint32_t next_source = 0;
-        cycle_t ready_since = 0;            // when credits came for a head that had none
-        bool stalled = false;               // its head has been counted as waiting for credits
+        cycle_t ready_since = 0;  // when credits came for a head that had none
+        bool stalled = false;     // its head has been counted as waiting for credits
     };
 
     void take_credits();

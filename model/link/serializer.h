@@ -9,8 +9,8 @@
 
 namespace hcasim {
 
-/// The wire as time: which bytes leave when, exact to the byte. Time is counted in units of which a cycle and a byte are whole numbers, so
-/// no rate needs rounding (4X FDR is 300/11 bytes per cycle at 250 MHz).
+/// The wire as time: which bytes leave when, exact to the byte. Time is counted in units of which a cycle and
+/// a byte are whole numbers, so no rate needs rounding (4X FDR is 300/11 bytes per cycle at 250 MHz).
 class serializer {
 public:
     void reset(link_speed speed, link_width width, std::uint64_t clock_mhz) {

@@ -8,8 +8,8 @@
 
 namespace hcasim {
 
-/// Arbitration among data VLs (IBTA 7.6.9): a high- and a low-priority table of weights in units of 64 bytes, weighted round robin within each; a limit of
-/// high-priority bytes after which a low-priority packet may go.
+/// Arbitration among data VLs (IBTA 7.6.9): a high- and a low-priority table of weights in units of 64 bytes,
+/// weighted round robin within each; a limit of high-priority bytes after which a low-priority packet may go.
 class vl_arbiter {
 public:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -26,7 +26,8 @@ public:
         m_high_left = limit_bytes();
     }
 
-    /// Chooses among the VLs of `candidates` (bit per VL) and charges nothing; `none` when no table has one of them.
+    /// Chooses among the VLs of `candidates` (bit per VL) and charges nothing; `none` when no table has one
+    /// of them.
     std::uint32_t choose(std::uint32_t candidates) {
         const std::uint32_t high = candidates & m_high.members;
         const std::uint32_t low = candidates & m_low.members;

@@ -83,7 +83,8 @@ private:
         return best;
     }
 
-    // Tree pseudo-LRU: node n has children 2n + 1 and 2n + 2; a node's bit names the half that was used less recently.
+    // Tree pseudo-LRU: node n has children 2n + 1 and 2n + 2; a node's bit names the half that was used less
+    // recently.
     std::uint32_t plru_victim(std::uint32_t set) const {
         std::uint32_t node = 0;
         std::uint32_t first = 0;

@@ -22,42 +22,42 @@ gate_state gate_of(ib::qp_state state) {
     }
 }
 
+// Applies those attributes whose bit is in `mask`.
 void assign(ib::qp_context& c, std::uint32_t mask, const ib::qp_attributes& a) {
     ib::qp_attributes& t = c.attributes;
-    const auto given = [mask](ib::attribute bit) { return (mask & bit) != 0; };
-    if (given(ib::attr_dest_qpn)) t.dest_qpn = a.dest_qpn;
-    if (given(ib::attr_rq_psn)) {
-        t.rq_psn = a.rq_psn;
-        c.responder.expected_psn = a.rq_psn;
-    }
-    if (given(ib::attr_sq_psn)) {
-        t.sq_psn = a.sq_psn;
-        c.requester.next_psn = a.sq_psn;
-    }
-    if (given(ib::attr_qkey)) t.qkey = a.qkey;
-    if (given(ib::attr_pkey_index)) t.pkey = a.pkey;
-    if (given(ib::attr_av)) {
-        t.dlid = a.dlid;
-        t.sl = a.sl;
-    }
-    if (given(ib::attr_port)) t.port = a.port;
-    if (given(ib::attr_path_mtu)) t.path_mtu = a.path_mtu;
-    if (given(ib::attr_timeout)) t.timeout = a.timeout;
-    if (given(ib::attr_retry_cnt)) t.retry_cnt = a.retry_cnt;
-    if (given(ib::attr_rnr_retry)) t.rnr_retry = a.rnr_retry;
-    if (given(ib::attr_min_rnr_timer)) t.min_rnr_timer = a.min_rnr_timer;
-    if (given(ib::attr_max_qp_rd_atomic)) t.max_rd_atomic = a.max_rd_atomic;
-    if (given(ib::attr_max_dest_rd_atomic)) t.max_dest_rd_atomic = a.max_dest_rd_atomic;
-    t.en_sqd_async_notify = given(ib::attr_en_sqd_async_notify) ? a.en_sqd_async_notify : std::uint8_t{0};
+    const auto take = [mask](ib::attribute bit, auto& to, const auto& from) {
+        if ((mask & bit) != 0) {
+            to = from;
+        }
+    };
+    take(ib::attr_dest_qpn, t.dest_qpn, a.dest_qpn);
+    take(ib::attr_rq_psn, t.rq_psn, a.rq_psn);
+    take(ib::attr_rq_psn, c.responder.expected_psn, a.rq_psn);
+    take(ib::attr_sq_psn, t.sq_psn, a.sq_psn);
+    take(ib::attr_sq_psn, c.requester.next_psn, a.sq_psn);
+    take(ib::attr_qkey, t.qkey, a.qkey);
+    take(ib::attr_pkey_index, t.pkey, a.pkey);
+    take(ib::attr_av, t.dlid, a.dlid);
+    take(ib::attr_av, t.sl, a.sl);
+    take(ib::attr_port, t.port, a.port);
+    take(ib::attr_path_mtu, t.path_mtu, a.path_mtu);
+    take(ib::attr_timeout, t.timeout, a.timeout);
+    take(ib::attr_retry_cnt, t.retry_cnt, a.retry_cnt);
+    take(ib::attr_rnr_retry, t.rnr_retry, a.rnr_retry);
+    take(ib::attr_min_rnr_timer, t.min_rnr_timer, a.min_rnr_timer);
+    take(ib::attr_max_qp_rd_atomic, t.max_rd_atomic, a.max_rd_atomic);
+    take(ib::attr_max_dest_rd_atomic, t.max_dest_rd_atomic, a.max_dest_rd_atomic);
+    t.en_sqd_async_notify = 0;
+    take(ib::attr_en_sqd_async_notify, t.en_sqd_async_notify, a.en_sqd_async_notify);
     if ((mask & ib::rts_attributes_rc) == ib::rts_attributes_rc) {
         c.has_rts_attributes = 1;
     }
 }
 
-
 }  // namespace
 
-qp_context_cache::qp_context_cache(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_pool& pool)
+qp_context_cache::qp_context_cache(const sc_core::sc_module_name& name, clock_domain& domain,
+                                   ib::packet_pool& pool)
     : clocked_module(name, domain),
       request_i{{{"send_request_i", *this}, {"receive_request_i", *this}, {"command_request_i", *this}}},
       response_o{{{"send_response_o", *this}, {"receive_response_o", *this}, {"command_response_o", *this}}},
@@ -67,10 +67,12 @@ qp_context_cache::qp_context_cache(const sc_core::sc_module_name& name, clock_do
       writeback_o("writeback_o", *this),
       m_pool(pool) {}
 
-void qp_context_cache::reset(const qp_context_cache_config& config, std::uint32_t qps, std::uint64_t context_address) {
+void qp_context_cache::reset(const qp_context_cache_config& config, std::uint32_t qps,
+                             std::uint64_t context_address) {
     if (config.replacement == replacement_policy::plru && (config.ways & (config.ways - 1)) != 0) {
-        throw std::invalid_argument("qp_context_cache.ways = " + std::to_string(config.ways) +
-                                    ": pseudo-LRU needs a power of two (qp_context_cache.replacement = \"plru\")");
+        throw std::invalid_argument(
+            "qp_context_cache.ways = " + std::to_string(config.ways) +
+            ": pseudo-LRU needs a power of two (qp_context_cache.replacement = \"plru\")");
     }
     m_config = config;
     m_mask = qps - 1;
@@ -94,8 +96,9 @@ void qp_context_cache::tick() {
     }
     // A line that was installed is not taken away before those that waited for it have been served.
     const bool installed = m_replay.empty() && install_filled();
-    // One access to the arrays per cycle: those that waited for a fill first, then the clients in turn. A client whose request cannot be served
-    // in this cycle (no free miss entry, no room for an answer) does not hold up the others.
+    // One access to the arrays per cycle: those that waited for a fill first, then the clients in turn. A
+    // client whose request cannot be served in this cycle (no free miss entry, no room for an answer) does
+    // not hold up the others.
     bool served = false;
     bool stuck = false;
     const bool replaying = !installed && !m_replay.empty();  // the install was this cycle's access
@@ -263,7 +266,8 @@ bool qp_context_cache::perform(client from, const qpc_request& r, std::uint32_t 
             respond(from, response);
             break;
         case qpc_operation::write_requester:
-            if (known && r.requester.life == c.requester.life) {  // else destroyed or reset in the meantime: nothing to keep
+            if (known && r.requester.life ==
+                             c.requester.life) {  // else destroyed or reset in the meantime: nothing to keep
                 c.requester = r.requester;
                 m_tags.set_dirty(line);
             }
@@ -349,8 +353,9 @@ bool qp_context_cache::apply_modify(const qpc_request& r, ib::qp_context& c, qpc
     if (changes) {
         announce(c, false);
         if (m_observer != nullptr) {
-            m_observer->state_changed(c.qpn, static_cast<std::uint8_t>(before), static_cast<std::uint8_t>(c.state),
-                                      static_cast<std::uint8_t>(m.reason), c.requester.next_psn, now());
+            m_observer->state_changed(c.qpn, static_cast<std::uint8_t>(before),
+                                      static_cast<std::uint8_t>(c.state), static_cast<std::uint8_t>(m.reason),
+                                      c.requester.next_psn, now());
         }
     }
     return true;

@@ -14,8 +14,9 @@
 
 namespace hcasim {
 
-/// Set-associative write-back cache of QP contexts, and the one place where the state of a QP changes: a change and the message that tells the scheduler of it
-/// are one step, so the gate can never be opened by a change that a later one has undone. Cycle contract: docs/microarchitecture.md, "QP context cache".
+/// Set-associative write-back cache of QP contexts, and the one place where the state of a QP changes: a
+/// change and the message that tells the scheduler of it are one step, so the gate can never be opened by a
+/// change that a later one has undone. Cycle contract: docs/microarchitecture.md, "QP context cache".
 class qp_context_cache : public clocked_module {
 public:
     /// Clients in the order of arbitration.
@@ -38,8 +39,8 @@ public:
 
     struct counters_t {
         std::uint64_t hits = 0;
-        std::uint64_t misses = 0;      ///< a fill was started
-        std::uint64_t merged = 0;      ///< a fill was under way
+        std::uint64_t misses = 0;  ///< a fill was started
+        std::uint64_t merged = 0;  ///< a fill was under way
         std::uint64_t writebacks = 0;
         std::uint64_t evictions = 0;
     };
@@ -53,7 +54,7 @@ private:
     struct miss {
         bool used = false;
         std::uint32_t slot = 0;
-        bool filled = false;       // data is here, a line is not yet
+        bool filled = false;  // data is here, a line is not yet
         ring_queue<waiting_request> requests;
         alignas(8) std::array<std::uint8_t, ib::qp_context_slot_bytes> data{};
     };

@@ -31,7 +31,8 @@ std::uint8_t credit_code(std::uint32_t available) {
 
 }  // namespace
 
-receive_engine::receive_engine(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_pool& pool)
+receive_engine::receive_engine(const sc_core::sc_module_name& name, clock_domain& domain,
+                               ib::packet_pool& pool)
     : clocked_module(name, domain),
       packet_i("packet_i", *this),
       doorbell_i("doorbell_i", *this),
@@ -46,10 +47,12 @@ receive_engine::receive_engine(const sc_core::sc_module_name& name, clock_domain
       event_o("event_o", *this),
       m_pool(pool) {
     for (std::uint32_t vl = 0; vl < vls; ++vl) {
-        m_packet_o.push_back(std::make_unique<out_port<ib::packet*>>(("packet_o_" + std::to_string(vl)).c_str(), *this));
+        m_packet_o.push_back(
+            std::make_unique<out_port<ib::packet*>>(("packet_o_" + std::to_string(vl)).c_str(), *this));
     }
     const auto bit = [](ib::qp_state s) { return 1u << static_cast<unsigned>(s); };
-    m_to_error.from_states = bit(ib::qp_state::rtr) | bit(ib::qp_state::rts) | bit(ib::qp_state::sqd) | bit(ib::qp_state::sqe);
+    m_to_error.from_states =
+        bit(ib::qp_state::rtr) | bit(ib::qp_state::rts) | bit(ib::qp_state::sqd) | bit(ib::qp_state::sqe);
     m_to_error.to = ib::qp_state::err;
     m_infer.from_states = bit(ib::qp_state::rtr);
     m_infer.to = ib::qp_state::rts;
@@ -57,7 +60,8 @@ receive_engine::receive_engine(const sc_core::sc_module_name& name, clock_domain
     m_infer.reason = ib::gate_opener::packet;
 }
 
-void receive_engine::reset(const receive_engine_config& config, std::uint32_t qps, std::uint16_t lid, std::uint32_t data_vls) {
+void receive_engine::reset(const receive_engine_config& config, std::uint32_t qps, std::uint16_t lid,
+                           std::uint32_t data_vls) {
     m_config = config;
     m_mask = qps - 1;
     m_lid = lid;
@@ -137,9 +141,11 @@ void receive_engine::take_state(const state_event& e) {
     }
 }
 
-// --- arrival ------------------------------------------------------------------------------------------------------------------------------
+// --- arrival
+// ------------------------------------------------------------------------------------------------------------------------------
 
-// True when the packet can be decided in the next cycle: its QP's responder half is here already, so no context will wake this module for it.
+// True when the packet can be decided in the next cycle: its QP's responder half is here already, so no
+// context will wake this module for it.
 bool receive_engine::take_packet() {
     if (m_count == m_slots.size() || !packet_i.can_pop()) {
         return false;
@@ -207,7 +213,8 @@ void receive_engine::take_context(const qpc_response& r) {
     a.context = r.context;
 }
 
-// --- decision, in order -------------------------------------------------------------------------------------------------------------------
+// --- decision, in order
+// -------------------------------------------------------------------------------------------------------------------
 
 bool receive_engine::decide() {
     if (m_decided == m_count) {
@@ -253,7 +260,8 @@ bool receive_engine::decide(slot& s, active& a, qp& q) {
         s.what = action::drop;
         return true;
     }
-    // The context may be older than the state: read before RTR was written into it, it has neither the PSN nor the address of RTR.
+    // The context may be older than the state: read before RTR was written into it, it has neither the PSN
+    // nor the address of RTR.
     if (!ib::responder_is_on(q.state) || !ib::responder_is_on(c.state) || q.error_asked || a.refusing) {
         return drop(m_counters.wrong_state);
     }
@@ -300,7 +308,8 @@ bool receive_engine::decide(slot& s, active& a, qp& q) {
     if (has_wqe && s.first && !read_o.can_push()) {
         return false;
     }
-    // The packet has passed every check a valid one must pass: it proves that the peer is in RTS, even if it is now answered by an RNR NAK.
+    // The packet has passed every check a valid one must pass: it proves that the peer is in RTS, even if it
+    // is now answered by an RNR NAK.
     if (q.state == ib::qp_state::rtr && r.comm_est_raised == 0) {
         r.comm_est_raised = 1;
         a.dirty = true;
@@ -371,19 +380,22 @@ void receive_engine::fetch_wqe(slot& s, const ib::qp_context& c, ib::responder_c
     const std::uint32_t index = r.rq_consumer & ((1u << c.resources.rq_log_entries) - 1);
     const auto cookie = static_cast<std::uint32_t>(&s - m_slots.data());
     read_o.push({c.resources.rq_address + std::uint64_t{index} * sizeof(ib::receive_wqe),
-                 static_cast<std::uint32_t>(sizeof(ib::receive_wqe)), cookie, reinterpret_cast<std::uint8_t*>(&s.wqe)});
+                 static_cast<std::uint32_t>(sizeof(ib::receive_wqe)), cookie,
+                 reinterpret_cast<std::uint8_t*>(&s.wqe)});
     s.needs_wqe = true;
     s.wqe_index = r.rq_consumer;
     r.rq_consumer = static_cast<std::uint16_t>(r.rq_consumer + 1);
 }
 
 std::uint8_t receive_engine::ack_syndrome(const qp& q, const ib::responder_context& r) const {
-    const std::uint8_t code =
-        m_config.credit_info ? credit_code(static_cast<std::uint16_t>(q.producer - r.rq_consumer)) : ib::credit_code_none;
+    const std::uint8_t code = m_config.credit_info
+                                  ? credit_code(static_cast<std::uint16_t>(q.producer - r.rq_consumer))
+                                  : ib::credit_code_none;
     return static_cast<std::uint8_t>(ib::syndrome_ack | code);
 }
 
-// --- completion, in order -----------------------------------------------------------------------------------------------------------------
+// --- completion, in order
+// -----------------------------------------------------------------------------------------------------------------
 
 bool receive_engine::complete() {
     if (m_decided == 0) {
@@ -435,7 +447,8 @@ bool receive_engine::complete_receive(slot& s, active& a) {
     // A datagram's buffer begins with room for a GRH, there or not (IBTA 11.4.1.2).
     const std::uint32_t skip = ud ? static_cast<std::uint32_t>(ib::grh_bytes) : 0;
     const std::uint64_t address = s.first ? s.wqe.address + skip : r.message_address;
-    const std::uint32_t room = s.first ? s.wqe.length_bytes - std::min(s.wqe.length_bytes, skip) : r.message_room_bytes;
+    const std::uint32_t room =
+        s.first ? s.wqe.length_bytes - std::min(s.wqe.length_bytes, skip) : r.message_room_bytes;
     const std::uint64_t wr_id = s.first ? s.wqe.wr_id : r.message_wr_id;
     const std::uint32_t before = s.first ? 0 : r.message_bytes;
     const bool fits = bytes <= room;
@@ -482,7 +495,8 @@ bool receive_engine::complete_receive(slot& s, active& a) {
         ++m_counters.other_naks;
         if (!ud) {
             a.failed = true;
-            r.in_message = 0;  // this message has its CQE; one that was begun behind it gets its own when its first packet comes up
+            r.in_message = 0;  // this message has its CQE; one that was begun behind it gets its own when its
+                               // first packet comes up
             ask_error(at(a.qpn));
         }
     }
@@ -550,7 +564,8 @@ void receive_engine::ask_error(qp& q) {
     m_events.push_back({ib::event_type::qp_fatal, q.qpn});
 }
 
-// --- flush of a receive queue, one QP at a time -------------------------------------------------------------------------------------------
+// --- flush of a receive queue, one QP at a time
+// -------------------------------------------------------------------------------------------
 
 bool receive_engine::run_flush() {
     if (m_flush.empty()) {

@@ -15,8 +15,9 @@
 
 namespace hcasim {
 
-/// The responder half: checks packets, finds receive WQEs, writes payload, acknowledges, raises Communication Established and infers RTS. Also hands acknowledges
-/// of the peer to the send engine. Cycle contract: docs/microarchitecture.md, "receive engine".
+/// The responder half: checks packets, finds receive WQEs, writes payload, acknowledges, raises Communication
+/// Established and infers RTS. Also hands acknowledges of the peer to the send engine. Cycle contract:
+/// docs/microarchitecture.md, "receive engine".
 class receive_engine : public clocked_module {
 public:
     static constexpr std::uint32_t vls = 15;
@@ -36,24 +37,25 @@ public:
     out_port<event> event_o;
     out_port<ib::packet*>& packet_o(std::uint32_t vl) { return *m_packet_o[vl]; }
 
-    void reset(const receive_engine_config& config, std::uint32_t qps, std::uint16_t lid, std::uint32_t data_vls);
+    void reset(const receive_engine_config& config, std::uint32_t qps, std::uint16_t lid,
+               std::uint32_t data_vls);
     void set_observer(observer* o) { m_observer = o; }
     void tick() override;
 
     struct counters_t {
         std::uint64_t packets = 0;
         std::uint64_t icrc_errors = 0;
-        std::uint64_t bad_packets = 0;       ///< not decodable
+        std::uint64_t bad_packets = 0;  ///< not decodable
         std::uint64_t unknown_qp = 0;
-        std::uint64_t wrong_state = 0;       ///< dropped silently: state takes no such packet
-        std::uint64_t failed_checks = 0;     ///< P_Key, Q_Key, source LID, service type
+        std::uint64_t wrong_state = 0;    ///< dropped silently: state takes no such packet
+        std::uint64_t failed_checks = 0;  ///< P_Key, Q_Key, source LID, service type
         std::uint64_t accepted = 0;
         std::uint64_t duplicates = 0;
         std::uint64_t sequence_naks = 0;
         std::uint64_t rnr_naks = 0;
         std::uint64_t other_naks = 0;
         std::uint64_t acks = 0;
-        std::uint64_t no_receive_wqe = 0;    ///< UD packets dropped for want of a receive WQE
+        std::uint64_t no_receive_wqe = 0;  ///< UD packets dropped for want of a receive WQE
         std::uint64_t comm_est = 0;
         std::uint64_t inferences_asked = 0;
         std::uint64_t flushed = 0;
@@ -67,8 +69,8 @@ private:
     struct qp {
         std::uint32_t qpn = 0;
         ib::qp_state state = ib::qp_state::reset;
-        std::uint16_t producer = 0;     // of the receive queue
-        std::uint32_t active = none;    // entry of m_active
+        std::uint16_t producer = 0;   // of the receive queue
+        std::uint32_t active = none;  // entry of m_active
         bool flushing = false;
         bool error_asked = false;
     };
@@ -128,15 +130,20 @@ private:
     std::uint32_t m_data_vls = 1;
     std::vector<qp> m_qps;
     std::vector<active> m_active;
-    std::vector<slot> m_slots;       // ring in the order of arrival
+    std::vector<slot> m_slots;  // ring in the order of arrival
     std::size_t m_oldest = 0;
-    std::size_t m_count = 0;         // slots in use
-    std::size_t m_decided = 0;       // of these, the oldest that are decided
+    std::size_t m_count = 0;    // slots in use
+    std::size_t m_decided = 0;  // of these, the oldest that are decided
     ring_queue<qpc_request> m_requests;
     ring_queue<completion> m_completions;
     ring_queue<event> m_events;
     ring_queue<std::uint32_t> m_flush;  // QP slots whose receive queue is being flushed
-    enum class flush_step : std::uint8_t { context, fetch, complete, wait } m_flush_step = flush_step::context;
+    enum class flush_step : std::uint8_t {
+        context,
+        fetch,
+        complete,
+        wait
+    } m_flush_step = flush_step::context;
     ib::qp_context m_flush_context;
     ib::receive_wqe m_flush_wqe;
     bool m_flush_known = false;

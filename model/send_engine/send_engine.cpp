@@ -34,17 +34,19 @@ send_engine::send_engine(const sc_core::sc_module_name& name, clock_domain& doma
       event_o("event_o", *this),
       m_pool(pool) {
     for (std::uint32_t vl = 0; vl < vls; ++vl) {
-        m_packet_o.push_back(std::make_unique<out_port<ib::packet*>>(("packet_o_" + std::to_string(vl)).c_str(), *this));
+        m_packet_o.push_back(
+            std::make_unique<out_port<ib::packet*>>(("packet_o_" + std::to_string(vl)).c_str(), *this));
     }
     const ib::qp_state targets[2] = {ib::qp_state::err, ib::qp_state::sqe};
     for (std::size_t i = 0; i < 2; ++i) {
-        m_to_error[i].from_states = 1u << static_cast<unsigned>(ib::qp_state::rts) | 1u << static_cast<unsigned>(ib::qp_state::sqd);
+        m_to_error[i].from_states =
+            1u << static_cast<unsigned>(ib::qp_state::rts) | 1u << static_cast<unsigned>(ib::qp_state::sqd);
         m_to_error[i].to = targets[i];
     }
 }
 
-void send_engine::reset(const send_engine_config& config, std::uint32_t qps, std::uint16_t lid, std::uint32_t data_vls,
-                        std::uint64_t clock_mhz, std::uint32_t timer_shift) {
+void send_engine::reset(const send_engine_config& config, std::uint32_t qps, std::uint16_t lid,
+                        std::uint32_t data_vls, std::uint64_t clock_mhz, std::uint32_t timer_shift) {
     m_config = config;
     m_mask = qps - 1;
     m_lid = lid;
@@ -87,7 +89,8 @@ void send_engine::reset(const send_engine_config& config, std::uint32_t qps, std
 }
 
 void send_engine::tick() {
-    // What the edge brings, then what can go on, from the end of the pipeline to its start: a stage that is freed in this cycle is not used twice.
+    // What the edge brings, then what can go on, from the end of the pipeline to its start: a stage that is
+    // freed in this cycle is not used twice.
     if (state_i.can_pop()) {
         take_state(state_i.pop());
     }
@@ -115,7 +118,8 @@ void send_engine::tick() {
     }
 }
 
-// --- inputs -----------------------------------------------------------------------------------------------------------------------------
+// --- inputs
+// -----------------------------------------------------------------------------------------------------------------------------
 
 void send_engine::take_state(const state_event& e) {
     qp& q = at(e.qpn);
@@ -151,7 +155,8 @@ void send_engine::take_state(const state_event& e) {
 
 void send_engine::take_acknowledge(const acknowledge& a) {
     qp& q = at(a.qpn);
-    // A PSN beyond all that was made is no answer to this QP's packets (a peer in another life may send one): it acknowledges nothing.
+    // A PSN beyond all that was made is no answer to this QP's packets (a peer in another life may send one):
+    // it acknowledges nothing.
     const bool beyond = !q.made_any || ib::psn_distance(a.psn, q.newest_psn) > 0;
     if (q.qpn != a.qpn || !ib::requester_is_on(q.state) || q.dead || q.outstanding.empty() || beyond) {
         ++m_counters.ignored_acks;
@@ -161,15 +166,18 @@ void send_engine::take_acknowledge(const acknowledge& a) {
     // ACK covers its PSN; a NAK of either sort covers what is before it.
     const std::uint32_t acked = kind == 0 ? a.psn : ib::psn_add(a.psn, ib::psn_mask);
     bool moved = false;
-    while (!q.outstanding.empty() && ib::psn_distance(acked, m_outstanding.front(q.outstanding).last_psn) >= 0) {
+    while (!q.outstanding.empty() &&
+           ib::psn_distance(acked, m_outstanding.front(q.outstanding).last_psn) >= 0) {
         retire_front(q, ib::wc_status::success);
         moved = true;
     }
-    moved = moved || (!q.outstanding.empty() && ib::psn_distance(acked, m_outstanding.front(q.outstanding).first_psn) >= 0);
+    moved = moved || (!q.outstanding.empty() &&
+                      ib::psn_distance(acked, m_outstanding.front(q.outstanding).first_psn) >= 0);
     if (moved) {
         progress(q);
     }
-    if (kind != 0 && !q.outstanding.empty() && ib::psn_distance(a.psn, m_outstanding.front(q.outstanding).first_psn) >= 0) {
+    if (kind != 0 && !q.outstanding.empty() &&
+        ib::psn_distance(a.psn, m_outstanding.front(q.outstanding).first_psn) >= 0) {
         if (kind == 1) {
             ++m_counters.rnr_naks;
             if (q.rnr_left == 0) {
@@ -178,7 +186,8 @@ void send_engine::take_acknowledge(const acknowledge& a) {
                 q.rnr_left = q.rnr_limit == 7 ? q.rnr_left : static_cast<std::uint8_t>(q.rnr_left - 1);
                 rewind(q, true);
                 const std::uint64_t wait_ns = ib::rnr_timer_ns(a.syndrome & 31u);
-                q.rnr_until = now() + std::max<cycle_t>(1, ns_to_cycles(wait_ns, m_clock_mhz) >> m_timer_shift);
+                q.rnr_until =
+                    now() + std::max<cycle_t>(1, ns_to_cycles(wait_ns, m_clock_mhz) >> m_timer_shift);
                 arm_timer(q, q.rnr_until);
             }
         } else {
@@ -218,7 +227,8 @@ void send_engine::take_context(const qpc_response& r) {
         abort_service(r.cookie);
         return;
     }
-    // The context may be older than the state: read before RTS was written into it, it has neither the PSN nor the timers of RTS.
+    // The context may be older than the state: read before RTS was written into it, it has neither the PSN
+    // nor the timers of RTS.
     if (!v.grant.flush && (!may_begin(q, v.grant.first) || !ib::requester_is_on(r.context.state))) {
         // Gate bits in the context, or closed since the grant: nothing of it has begun.
         q.next_index = v.grant.first;
@@ -291,7 +301,8 @@ void send_engine::take_grant() {
     }
     const send_grant g = grant_i.pop();
     qp& q = at(g.qpn);
-    if (q.qpn != g.qpn || q.slot != none || g.first != q.next_index || q.dead || g.flush != is_flushing(q.state)) {
+    if (q.qpn != g.qpn || q.slot != none || g.first != q.next_index || q.dead ||
+        g.flush != is_flushing(q.state)) {
         // Made before the scheduler knew of a rewind or a change of state.
         ++m_counters.stale_grants;
         scheduler_update u;
@@ -321,7 +332,8 @@ void send_engine::take_grant() {
     wake_next();  // the next grant may be there already
 }
 
-// --- pipeline -----------------------------------------------------------------------------------------------------------------------------
+// --- pipeline
+// -----------------------------------------------------------------------------------------------------------------------------
 
 bool send_engine::request_contexts() {
     // What ends grants goes before what begins them.
@@ -371,7 +383,8 @@ bool send_engine::request_data() {
         const std::uint32_t first = v.grant.first & ((1u << r.sq_log_entries) - 1);
         v.at = phase::wqes;
         read_o.push({r.sq_address + std::uint64_t{first} * sizeof(ib::send_wqe),
-                     static_cast<std::uint32_t>(v.count * sizeof(ib::send_wqe)), s, reinterpret_cast<std::uint8_t*>(v.wqes.data())});
+                     static_cast<std::uint32_t>(v.count * sizeof(ib::send_wqe)), s,
+                     reinterpret_cast<std::uint8_t*>(v.wqes.data())});
         return !m_want_wqes.empty() || !m_sending.empty();
     }
     const std::size_t n = m_sending.size();
@@ -446,7 +459,8 @@ bool send_engine::begin_message(std::uint32_t s, qp& q, const ib::send_wqe& w) {
     const bool too_long = w.length_bytes > 1u << 31 || (type == ib::service_type::ud && w.length_bytes > mtu);
     if (w.wqe_index != index || w.opcode > 1 || too_long) {
         if (!q.outstanding.empty()) {
-            return false;  // CQEs stay in order: the sends before it end first, and their end wakes this module
+            return false;  // CQEs stay in order: the sends before it end first, and their end wakes this
+                           // module
         }
         outstanding_send bad;
         bad.wr_id = w.wr_id;
@@ -599,7 +613,8 @@ bool send_engine::emit() {
     return (!m_gathered.empty() && !m_gathered.front().waits_for_data) || (handed_on && m_emit_count > 0);
 }
 
-// --- ends -----------------------------------------------------------------------------------------------------------------------------
+// --- ends
+// -----------------------------------------------------------------------------------------------------------------------------
 
 // SQD lets what had begun before a rewind be sent again and nothing else begin.
 bool send_engine::may_begin(const qp& q, std::uint16_t index) {
@@ -623,7 +638,8 @@ void send_engine::left_service(const gathered& g) {
     }
 }
 
-// What the QP's present grant has not begun is the next to be granted. A grant of an older epoch has no say: a rewind has set the index already.
+// What the QP's present grant has not begun is the next to be granted. A grant of an older epoch has no say:
+// a rewind has set the index already.
 void send_engine::give_back_service(qp& q) {
     if (q.slot != none && m_services[q.slot].at != phase::ended && m_services[q.slot].epoch == q.epoch) {
         q.next_index = first_not_begun(m_services[q.slot]);
@@ -780,7 +796,8 @@ void send_engine::rewind(qp& q, bool hold) {
     m_updates.push_back(u);
 }
 
-// The oldest unacknowledged send ends with `status` and the QP goes to an error state; the rest is flushed when the state has changed.
+// The oldest unacknowledged send ends with `status` and the QP goes to an error state; the rest is flushed
+// when the state has changed.
 void send_engine::fail(qp& q, ib::wc_status status, ib::qp_state to) {
     give_back_service(q);
     retire_front(q, status);
@@ -887,7 +904,8 @@ void send_engine::run_timers() {
             const sent_notice n = m_sent.front();
             m_sent.pop_front();
             qp& q = at(n.qpn);
-            if (q.qpn == n.qpn && !q.outstanding.empty() && m_outstanding.front(q.outstanding).wqe_index == n.wqe_index) {
+            if (q.qpn == n.qpn && !q.outstanding.empty() &&
+                m_outstanding.front(q.outstanding).wqe_index == n.wqe_index) {
                 retire_front(q, ib::wc_status::success);
                 progress(q);
                 check_drained(q);
@@ -903,7 +921,8 @@ void send_engine::run_timers() {
 }
 
 void send_engine::check_drained(qp& q) {
-    if (q.state == ib::qp_state::sqd && q.notify_drained && q.outstanding.empty() && q.slot == none && !q.rewind && !q.resend) {
+    if (q.state == ib::qp_state::sqd && q.notify_drained && q.outstanding.empty() && q.slot == none &&
+        !q.rewind && !q.resend) {
         q.notify_drained = false;
         m_events.push_back({{ib::event_type::sq_drained, q.qpn}, m_completions_made});
         wake_next();

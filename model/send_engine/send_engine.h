@@ -17,8 +17,8 @@
 
 namespace hcasim {
 
-/// The requester half: fetches WQEs and payload, makes packets, keeps what is unacknowledged, retries, and flushes. Cycle contract:
-/// docs/microarchitecture.md, "send engine".
+/// The requester half: fetches WQEs and payload, makes packets, keeps what is unacknowledged, retries, and
+/// flushes. Cycle contract: docs/microarchitecture.md, "send engine".
 class send_engine : public clocked_module {
 public:
     static constexpr std::uint32_t vls = 15;
@@ -38,19 +38,19 @@ public:
     out_port<event> event_o;
     out_port<ib::packet*>& packet_o(std::uint32_t vl) { return *m_packet_o[vl]; }
 
-    void reset(const send_engine_config& config, std::uint32_t qps, std::uint16_t lid, std::uint32_t data_vls, std::uint64_t clock_mhz,
-               std::uint32_t timer_shift);
+    void reset(const send_engine_config& config, std::uint32_t qps, std::uint16_t lid, std::uint32_t data_vls,
+               std::uint64_t clock_mhz, std::uint32_t timer_shift);
     void set_observer(observer* o) { m_observer = o; }
     void tick() override;
 
     struct counters_t {
         std::uint64_t packets = 0;
-        std::uint64_t messages = 0;           ///< WQEs begun, repeats included
+        std::uint64_t messages = 0;  ///< WQEs begun, repeats included
         std::uint64_t timeouts = 0;
         std::uint64_t rnr_naks = 0;
         std::uint64_t sequence_naks = 0;
         std::uint64_t rewinds = 0;
-        std::uint64_t dropped_packets = 0;    ///< gathered and then overtaken by a rewind or a change of state
+        std::uint64_t dropped_packets = 0;  ///< gathered and then overtaken by a rewind or a change of state
         std::uint64_t window_holds = 0;
         std::uint64_t flushed = 0;
         std::uint64_t stale_grants = 0;
@@ -64,37 +64,38 @@ private:
     struct qp {
         std::uint32_t qpn = 0;
         ib::qp_state state = ib::qp_state::reset;
-        bool dead = false;           // an error was reported; waits for ERR or SQE
-        bool rewind = false;         // the next packet has first_psn
-        bool resend = false;         // WQEs before resend_until had begun before a rewind
-        bool held = false;           // the scheduler was told to hold
-        bool loaded = false;         // the retry counters below are those of the context
-        bool began = false;          // newest_sent is valid
-        bool made_any = false;       // newest_psn is valid
+        bool dead = false;      // an error was reported; waits for ERR or SQE
+        bool rewind = false;    // the next packet has first_psn
+        bool resend = false;    // WQEs before resend_until had begun before a rewind
+        bool held = false;      // the scheduler was told to hold
+        bool loaded = false;    // the retry counters below are those of the context
+        bool began = false;     // newest_sent is valid
+        bool made_any = false;  // newest_psn is valid
         bool notify_drained = false;
         std::uint8_t retry_limit = 0, retry_left = 0;
         std::uint8_t rnr_limit = 0, rnr_left = 0;
         std::uint8_t timeout = 0;
-        std::uint16_t next_index = 0;    // WQE that the next grant must begin with
+        std::uint16_t next_index = 0;  // WQE that the next grant must begin with
         std::uint16_t resend_until = 0;
-        std::uint16_t newest_sent = 0;   // newest WQE whose last packet has been made
-        std::uint32_t newest_psn = 0;    // of the packets made
-        std::uint32_t epoch = 0;         // moves with every rewind, error and reset: older packets and grants are void
-        std::uint32_t first_psn = 0;     // with `rewind`
-        std::uint32_t slot = none;       // in service
+        std::uint16_t newest_sent = 0;  // newest WQE whose last packet has been made
+        std::uint32_t newest_psn = 0;   // of the packets made
+        std::uint32_t epoch =
+            0;  // moves with every rewind, error and reset: older packets and grants are void
+        std::uint32_t first_psn = 0;  // with `rewind`
+        std::uint32_t slot = none;    // in service
         outstanding_list::fifo outstanding;
-        cycle_t armed = 0;               // due time of its entry in m_timers, 0 = none
-        cycle_t deadline = 0;            // ACK timer, 0 = off
-        cycle_t rnr_until = 0;           // RNR wait, 0 = none
+        cycle_t armed = 0;      // due time of its entry in m_timers, 0 = none
+        cycle_t deadline = 0;   // ACK timer, 0 = off
+        cycle_t rnr_until = 0;  // RNR wait, 0 = none
     };
     enum class phase : std::uint8_t { context, fetch, wqes, sending, flush_wait, ended };
     struct service {
         send_grant grant;
         phase at = phase::context;
         std::uint32_t epoch = 0;
-        std::uint32_t generation = 0;    // of this slot: payload under way belongs to it
-        std::uint32_t in_flight = 0;     // packets between payload read and VL queue
-        std::uint16_t count = 0;         // WQEs of the grant that are served (up to the end of the ring)
+        std::uint32_t generation = 0;  // of this slot: payload under way belongs to it
+        std::uint32_t in_flight = 0;   // packets between payload read and VL queue
+        std::uint16_t count = 0;       // WQEs of the grant that are served (up to the end of the ring)
         std::uint16_t current = 0;
         bool used = false;
         std::uint32_t offset_bytes = 0;  // of the current WQE
@@ -112,7 +113,9 @@ private:
     struct timer {
         cycle_t due;
         std::uint32_t slot;
-        bool operator>(const timer& other) const { return due != other.due ? due > other.due : slot > other.slot; }
+        bool operator>(const timer& other) const {
+            return due != other.due ? due > other.due : slot > other.slot;
+        }
     };
     struct finished {
         std::uint32_t slot = 0;
@@ -170,11 +173,11 @@ private:
     ring_queue<std::uint32_t> m_want_wqes;
     ring_queue<std::uint32_t> m_sending;
     ring_queue<std::uint32_t> m_flush_wait;
-    ring_queue<std::uint32_t> m_flush;       // QP slots whose outstanding sends are being flushed
-    ring_queue<std::uint32_t> m_window_wait; // QP slots that wait for room in the shared list
+    ring_queue<std::uint32_t> m_flush;        // QP slots whose outstanding sends are being flushed
+    ring_queue<std::uint32_t> m_window_wait;  // QP slots that wait for room in the shared list
     ring_queue<gathered> m_gathered;
-    std::size_t m_data_cursor = 0;           // entries of m_gathered before it do not wait for data
-    std::array<ring_queue<gathered>, vls> m_emit;    // made, waiting for room in the queue of their VL
+    std::size_t m_data_cursor = 0;                 // entries of m_gathered before it do not wait for data
+    std::array<ring_queue<gathered>, vls> m_emit;  // made, waiting for room in the queue of their VL
     std::uint32_t m_emit_count = 0;
     std::uint32_t m_next_vl = 0;
     ring_queue<finished> m_finished;
@@ -183,7 +186,7 @@ private:
     ring_queue<completion> m_completions;
     struct late_event {
         event what;
-        std::uint64_t after = 0;     // completions that were made before it
+        std::uint64_t after = 0;  // completions that were made before it
     };
     ring_queue<late_event> m_events;
     std::uint64_t m_completions_made = 0;

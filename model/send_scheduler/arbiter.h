@@ -9,8 +9,9 @@
 
 namespace hcasim {
 
-/// Chooses among eligible QP slots. Round robin: one ring over all. Weighted: the service levels take turns of `weight` grants, round robin within
-/// each; a level without an eligible QP loses the rest of its turn. Strict: the highest service level that has one.
+/// Chooses among eligible QP slots. Round robin: one ring over all. Weighted: the service levels take turns
+/// of `weight` grants, round robin within each; a level without an eligible QP loses the rest of its turn.
+/// Strict: the highest service level that has one.
 class arbiter {
 public:
     void reset(const send_scheduler_config& config, std::uint32_t qps) {

@@ -6,8 +6,9 @@
 
 namespace hcasim {
 
-/// Set of QP slots as a hierarchical bitmap: each word of a level says which of the 64 words below it are not empty. Setting, clearing and
-/// finding the next member after a position touch one word per level (four levels for 2^24 QPs).
+/// Set of QP slots as a hierarchical bitmap: each word of a level says which of the 64 words below it are not
+/// empty. Setting, clearing and finding the next member after a position touch one word per level (four
+/// levels for 2^24 QPs).
 class ready_bitmap {
 public:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -65,7 +66,8 @@ private:
                     index = (index & ~63u) + static_cast<std::uint32_t>(__builtin_ctzll(rest));
                     while (level != 0) {
                         --level;
-                        index = index * 64 + static_cast<std::uint32_t>(__builtin_ctzll(m_levels[level][index]));
+                        index =
+                            index * 64 + static_cast<std::uint32_t>(__builtin_ctzll(m_levels[level][index]));
                     }
                     return index;
                 }

@@ -22,14 +22,16 @@ void send_scheduler::reset(const send_scheduler_config& config, std::uint32_t qp
 }
 
 void send_scheduler::tick() {
-    // Arbitration sees the bits as they were at the edge; what this edge brings counts from the next one on. All inputs of a cycle are applied before
-    // eligibility is looked at again, so a doorbell and a gate opening of the same cycle cannot miss each other.
+    // Arbitration sees the bits as they were at the edge; what this edge brings counts from the next one on.
+    // All inputs of a cycle are applied before eligibility is looked at again, so a doorbell and a gate
+    // opening of the same cycle cannot miss each other.
     const bool refused = m_arbiter.any() && !grant_o.can_push();
     if (m_arbiter.any() && !refused) {
         const std::uint32_t slot = m_arbiter.take();
         qp& q = m_qps[slot];
         const bool only_begun = q.resend && q.gate == gate_state::closed;
-        const auto waiting = static_cast<std::uint16_t>((only_begun ? q.resend_until : q.producer) - q.consumer);
+        const auto waiting =
+            static_cast<std::uint16_t>((only_begun ? q.resend_until : q.producer) - q.consumer);
         const auto count = static_cast<std::uint16_t>(std::min<std::uint32_t>(waiting, m_config.burst));
         grant_o.push({q.qpn, q.consumer, count, q.gate == gate_state::flush});
         q.ready = false;
@@ -64,7 +66,8 @@ void send_scheduler::apply(const state_event& e) {
     qp& q = m_qps[slot];
     const bool was_pending = q.pending();
     if (e.created || e.state == ib::qp_state::reset) {
-        // Indices of an older life of the slot mean nothing; a grant still in service ends with an update that restores nothing.
+        // Indices of an older life of the slot mean nothing; a grant still in service ends with an update
+        // that restores nothing.
         const bool in_service = q.in_service;
         if (q.ready) {
             m_arbiter.clear(slot, q.sl);
@@ -142,7 +145,8 @@ void send_scheduler::apply(const scheduler_update& u) {
 
 void send_scheduler::refresh(std::uint32_t slot) {
     qp& q = m_qps[slot];
-    const bool gate_ok = q.gate != gate_state::closed || q.resend || (m_config.location == gate_location::context && !q.parked);
+    const bool gate_ok = q.gate != gate_state::closed || q.resend ||
+                         (m_config.location == gate_location::context && !q.parked);
     const bool ready = q.pending() && gate_ok && !q.in_service && !q.held;
     if (ready != q.ready) {
         q.ready = ready;

@@ -12,8 +12,9 @@
 
 namespace hcasim {
 
-/// The send gate and the arbitration behind it. A QP is eligible when it is `pending` (producer ahead of consumer), its gate is open (or it is to be flushed),
-/// it is not in service and nothing holds it. Cycle contract: docs/microarchitecture.md, "send scheduler".
+/// The send gate and the arbitration behind it. A QP is eligible when it is `pending` (producer ahead of
+/// consumer), its gate is open (or it is to be flushed), it is not in service and nothing holds it. Cycle
+/// contract: docs/microarchitecture.md, "send scheduler".
 class send_scheduler : public clocked_module {
 public:
     send_scheduler(const sc_core::sc_module_name& name, clock_domain& domain);
@@ -47,10 +48,10 @@ private:
         std::uint8_t sl = 0;
         bool in_service = false;
         bool held = false;
-        bool parked = false;      // gate bits in the context: the gate was found closed
-        bool changed = false;     // ... and whether it was opened since the grant
+        bool parked = false;   // gate bits in the context: the gate was found closed
+        bool changed = false;  // ... and whether it was opened since the grant
         bool ready = false;
-        bool resend = false;      // WQEs before resend_until had begun: SQD does not close the gate to them
+        bool resend = false;  // WQEs before resend_until had begun: SQD does not close the gate to them
         std::uint16_t resend_until = 0;
         bool pending() const { return producer != consumer; }
     };

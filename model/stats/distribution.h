@@ -6,8 +6,8 @@
 
 namespace hcasim {
 
-/// Exact distribution of an integer quantity (cycles). Percentiles are nearest-rank: the smallest value with at least that share of
-/// the samples at or below it. The mean is exact too: sum and count are integers.
+/// Exact distribution of an integer quantity (cycles). Percentiles are nearest-rank: the smallest value with
+/// at least that share of the samples at or below it. The mean is exact too: sum and count are integers.
 class distribution {
 public:
     void add(std::uint64_t value, std::uint64_t times = 1);

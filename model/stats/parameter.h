@@ -14,12 +14,12 @@ enum class evidence : std::uint8_t { documented, measured, assumed };
 /// One parameter of a configuration: what `hcasim params` prints and what a scenario may set.
 struct parameter {
     enum class kind_t : std::uint8_t { integer, real, boolean, text, choice, choice_list };
-    std::string key;      ///< "send_scheduler.arbitration"
+    std::string key;  ///< "send_scheduler.arbitration"
     kind_t kind = kind_t::integer;
     std::string unit;     ///< "cycles", "ns", "bytes", "entries", "1" ...
     std::string meaning;  ///< one sentence
     evidence origin = evidence::assumed;
-    std::string source;   ///< where the default comes from
+    std::string source;         ///< where the default comes from
     std::uint64_t minimum = 0;  ///< integer range, both ends allowed
     std::uint64_t maximum = 0;
     double real_minimum = 0;
@@ -48,11 +48,13 @@ struct about {
     const char* source = "";
 };
 
-/// Collects the parameters of configuration structs. Each struct has `void describe(parameter_list&)` beside it.
+/// Collects the parameters of configuration structs. Each struct has `void describe(parameter_list&)` beside
+/// it.
 class parameter_list {
 public:
     template <class Integer>
-    parameter& integer(const std::string& key, Integer& field, std::uint64_t minimum, std::uint64_t maximum, const about& a) {
+    parameter& integer(const std::string& key, Integer& field, std::uint64_t minimum, std::uint64_t maximum,
+                       const about& a) {
         parameter& p = add(key, parameter::kind_t::integer, a);
         p.minimum = minimum;
         p.maximum = maximum;
@@ -82,7 +84,7 @@ public:
     }
     /// An enum whose values 0, 1, 2 ... are named by `names` in order.
     template <class Enum>
-    parameter& choice(const std::string& key, Enum& field, std::vector<std::string> names, const about& a) {
+    parameter& choice(const std::string& key, Enum& field, const std::vector<std::string>& names, const about& a) {
         parameter& p = add(key, parameter::kind_t::choice, a);
         p.choices = names;
         p.get_text = [&field, names] { return names.at(static_cast<std::size_t>(field)); };
@@ -96,7 +98,8 @@ public:
         return p;
     }
     /// A set of flags, bit i named by names[i], written as a list of names.
-    parameter& flags(const std::string& key, std::uint32_t& field, std::vector<std::string> names, const about& a) {
+    parameter& flags(const std::string& key, std::uint32_t& field, const std::vector<std::string>& names,
+                     const about& a) {
         parameter& p = add(key, parameter::kind_t::choice_list, a);
         p.choices = names;
         p.get_list = [&field, names] {

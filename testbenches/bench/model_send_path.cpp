@@ -390,7 +390,8 @@ void model_send_path::reset(const send_path_config& config, engine_kind engine,
     p.host.reset(host);
     p.main_memory.reset(config);
     host_interface_config interface = h.host_interface;
-    interface.target_may_notify = false;  // the host of this path is of the same clock domain, or has its own pace
+    interface.target_may_notify =
+        false;  // the host of this path is of the same clock domain, or has its own pace
     p.interface.reset(interface);
     p.doorbell.reset(h.doorbell_unit, h.qps);
     p.cache.reset(h.qp_context_cache, h.qps, p.host.context_address());

@@ -230,7 +230,8 @@ public:
     void level(level_of structure, std::uint64_t value, std::uint64_t cycle) override {
         if (m_state.wave) {
             wave_signal signal;
-            m_state.draw(signal, "host" + std::to_string(m_host) + "." + std::string(name(structure)), 16, value, cycle);
+            m_state.draw(signal, "host" + std::to_string(m_host) + "." + std::string(name(structure)), 16,
+                         value, cycle);
         }
     }
     void comm_est(std::uint32_t qpn, std::uint64_t cycle) override {

@@ -70,7 +70,8 @@ public:
     observer& of_host(std::uint32_t host);
 
     /// Signals host<h>.qp_<qpn, six hex digits>.state (3 bits), .gate_open (1), .pending (1) of the first 64
-    /// data QPs, and the fill levels host<h>.doorbell_fifo, .grants_at_work, .packets_at_work. An empty function stops it. Call before data_qp().
+    /// data QPs, and the fill levels host<h>.doorbell_fifo, .grants_at_work, .packets_at_work. An empty
+    /// function stops it. Call before data_qp().
     void set_wave(wave_function wave);
     /// Keeps the bytes of every packet but flow control in run_result::packets, as they start on the wire.
     void set_tap(bool keep_packets);

@@ -266,8 +266,8 @@ void verbs::interrupt() {
         ++m_eq_consumer;
         // Told seldom: a full event queue is far away.
         if (m_eq_consumer % (m_eq_entries / 2) == 0) {
-            ring(ib::encode(ib::doorbell{ib::doorbell_type::event_queue, 0,
-                                         static_cast<std::uint16_t>(m_eq_consumer)}));
+            ring(ib::encode(
+                ib::doorbell{ib::doorbell_type::event_queue, 0, static_cast<std::uint16_t>(m_eq_consumer)}));
         }
         switch (entry.type) {
             case ib::event_type::completion: {

@@ -266,6 +266,20 @@ TEST_CASE("B24 no time-out when all is acknowledged; one expiry is one go-back-N
         CHECK(bench.requests_of(client).size() == 5);
         bench.check();
     }
+    // The timer of a message that is acknowledged is no timer of a later one.
+    for (cycle_t later = ack_timer - 600; later <= ack_timer + 600; later += 50) {
+        INFO("second message " << later << " cycles behind the first");
+        auto [client, server] = set_up(bench, 7, 7, 8);
+        bench.to_rtr(server);
+        bench.send(client, 1);
+        bench.run_for(later);
+        bench.send(client, 1);
+        bench.run_until_idle();
+        CHECK(bench.counter(0, "send_engine.timeouts") == 0);
+        CHECK(bench.requests_of(client).size() == 2);
+        CHECK(server.received == numbers(2));
+        bench.check();
+    }
     {
         // The first pass of all packets is lost: one expiry repeats all of them once.
         auto [client, server] = set_up(bench, 7, 7, 8);

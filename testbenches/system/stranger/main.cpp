@@ -1,15 +1,16 @@
-// A platform of its own with one HCA: own memory, own processor (an SC_THREAD), a cable from the HCA's port back to itself. Two QPs of the card talk to
-// each other: QP 3 stays in RTR with a send posted, and the first packet from QP 2 opens its gate.
+// A platform of its own with one HCA: own memory, own processor (an SC_THREAD), a cable from the HCA's port
+// back to itself. Two QPs of the card talk to each other: QP 3 stays in RTR with a send posted, and the first
+// packet from QP 2 opens its gate.
 
 #include <hcasim/model/hca.h>
 
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <systemc>
 #include <tlm>
-#include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 #include <vector>
 
 using namespace hcasim::ib;
@@ -20,8 +21,8 @@ namespace {
 constexpr std::uint64_t mailbox_at = 0x1000;
 constexpr std::uint64_t eq_at = 0x2000;
 constexpr std::uint64_t cq_at = 0x4000;
-constexpr std::uint64_t sq_at = 0x10000;   // + 0x1000 per QP
-constexpr std::uint64_t rq_at = 0x20000;   // + 0x1000 per QP
+constexpr std::uint64_t sq_at = 0x10000;  // + 0x1000 per QP
+constexpr std::uint64_t rq_at = 0x20000;  // + 0x1000 per QP
 constexpr std::uint64_t data_at = 0x40000;
 constexpr std::uint64_t contexts_at = 0x100000;
 
@@ -59,7 +60,8 @@ struct platform_processor : sc_core::sc_module, hcasim::interrupt_if {
     unsigned interrupts = 0;
     int result = 1;
 
-    platform_processor(const sc_core::sc_module_name& name, platform_memory& m) : sc_core::sc_module(name), memory(m) {
+    platform_processor(const sc_core::sc_module_name& name, platform_memory& m)
+        : sc_core::sc_module(name), memory(m) {
         SC_THREAD(main_thread);
     }
     void raise(unsigned, const sc_time& delay) override {
@@ -93,7 +95,8 @@ struct platform_processor : sc_core::sc_module, hcasim::interrupt_if {
             wait(interrupted);
         }
         if (mailbox->status != modify_status::ok) {
-            std::printf("command %u refused: %s\n", static_cast<unsigned>(request.opcode), std::string(hcasim::ib::name(mailbox->status)).c_str());
+            std::printf("command %u refused: %s\n", static_cast<unsigned>(request.opcode),
+                        std::string(hcasim::ib::name(mailbox->status)).c_str());
             sc_core::sc_stop();
         }
     }
@@ -148,14 +151,15 @@ struct platform_processor : sc_core::sc_module, hcasim::interrupt_if {
     void main_thread() {
         make_queue(command_opcode::create_eq, eq_at);
         make_queue(command_opcode::create_cq, cq_at);
-        const std::uint32_t to_rtr =
-            attr_av | attr_path_mtu | attr_dest_qpn | attr_rq_psn | attr_max_dest_rd_atomic | attr_min_rnr_timer;
+        const std::uint32_t to_rtr = attr_av | attr_path_mtu | attr_dest_qpn | attr_rq_psn |
+                                     attr_max_dest_rd_atomic | attr_min_rnr_timer;
         for (std::uint32_t qpn = 2; qpn <= 3; ++qpn) {
             make_qp(qpn);
             modify(qpn, qp_state::init, attr_pkey_index | attr_port | attr_access_flags, 5 - qpn);
             post_receive(qpn);
         }
-        // QP 3 gets the five attributes of RTS on its way to RTR and stays there; its send is posted and waits.
+        // QP 3 gets the five attributes of RTS on its way to RTR and stays there; its send is posted and
+        // waits.
         modify(3, qp_state::rtr, to_rtr | rts_attributes_rc, 2);
         post_send(3, "answer");
         wait(20, sc_core::SC_US);
@@ -172,9 +176,14 @@ struct platform_processor : sc_core::sc_module, hcasim::interrupt_if {
         }
         const char* const question = at<char>(data_at + 0x30000);
         const char* const answer = at<char>(data_at + 0x20000);
-        std::printf("send in RTR waited: %s; %u of 4 completions good; QP 3 got \"%s\", QP 2 got \"%s\"; %u interrupts\n",
-                    waited ? "yes" : "no", good, question, answer, interrupts);
-        result = waited && good == 4 && std::strcmp(question, "question") == 0 && std::strcmp(answer, "answer") == 0 ? 0 : 1;
+        std::printf(
+            "send in RTR waited: %s; %u of 4 completions good; QP 3 got \"%s\", QP 2 got \"%s\"; %u "
+            "interrupts\n",
+            waited ? "yes" : "no", good, question, answer, interrupts);
+        result = waited && good == 4 && std::strcmp(question, "question") == 0 &&
+                         std::strcmp(answer, "answer") == 0
+                     ? 0
+                     : 1;
         sc_core::sc_stop();
     }
 };
@@ -193,7 +202,8 @@ int sc_main(int, char**) {
     card.dma_init_socket().bind(memory.socket);
     processor.socket.bind(card.mmio_targ_socket());
 
-    // Sizes and policies are applied by reset(), here before the simulation starts; it can be called again between runs.
+    // Sizes and policies are applied by reset(), here before the simulation starts; it can be called again
+    // between runs.
     hcasim::hca_config config;
     config.lid = 1;
     config.context_address = contexts_at;
