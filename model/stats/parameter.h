@@ -84,7 +84,8 @@ public:
     }
     /// An enum whose values 0, 1, 2 ... are named by `names` in order.
     template <class Enum>
-    parameter& choice(const std::string& key, Enum& field, const std::vector<std::string>& names, const about& a) {
+    parameter& choice(const std::string& key, Enum& field, const std::vector<std::string>& names,
+                      const about& a) {
         parameter& p = add(key, parameter::kind_t::choice, a);
         p.choices = names;
         p.get_text = [&field, names] { return names.at(static_cast<std::size_t>(field)); };
