@@ -223,6 +223,10 @@ TEST_CASE("engine: reset forgets wakes near and far and starts at cycle 0") {
     CHECK(e.ticks() == 0);
     CHECK(e.next_due() == never);
     CHECK(e.run_to(10'000) == 0);
+    p.cycles.clear();
+    e.wake_at(p, 4000);
+    CHECK(e.run_to(10'000) == 1);
+    CHECK(p.cycles == cycles{4000});
 }
 
 TEST_CASE("engine: more modules than bits in a word") {
