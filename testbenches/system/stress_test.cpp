@@ -271,6 +271,29 @@ TEST_CASE("Loss and corruption of flow-control packets: credits come back", "[st
     }
 }
 
+TEST_CASE("Credits of packets that are lost on the wire come back with the next flow-control packet",
+          "[stress]") {
+    two_hosts bench;
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        INFO("seed " << seed);
+        bench_config config = with_inference();
+        config.hca.seed = seed;
+        // Room for two packets of the MTU: two lost ones take all credits.
+        config.hca.link.vl_buffer_bytes = 8448;
+        config.hca.link.faults[static_cast<std::size_t>(packet_class::request)].loss = 0.15;
+        traffic t;
+        t.timeout = 6;
+        t.pairs = 4;
+        t.bytes = t.buffer_bytes = 4096;
+        const auto all = start(bench, config, t);
+        bench.run_until([&] { return finished(all, t.messages); }, 256, 20'000'000);
+        bench.run_until_idle();
+        check_delivery(all, t.messages);
+        CHECK(bench.counter(0, "link.rx_resyncs") + bench.counter(1, "link.rx_resyncs") > 0);
+        bench.check();
+    }
+}
+
 TEST_CASE("Everything lost for good is reported, and each post comes back once", "[stress]") {
     two_hosts bench;
     bench_config config = with_inference();
