@@ -390,6 +390,58 @@ TEST_CASE("RESET under traffic: the next life of the QP knows nothing of the one
     }
 }
 
+TEST_CASE("DESTROY under traffic: another QP of the same slot knows nothing of the one before", "[stress]") {
+    two_hosts bench;
+    for (const bool same_number : {false, true}) {
+        for (cycle_t at = 0; at < 420; at += 7) {
+            INFO("DESTROY rung " << at << " cycles after the doorbells, same number " << same_number);
+            bench_config config = with_inference();
+            config.hca.command_unit.modify_qp_ns = config.hca.command_unit.create_qp_ns = 4;
+            bench.reset(config);
+            test_qp& client = bench.create_qp(0, 2);
+            test_qp& old_server = bench.create_qp(1, 5);
+            bench.pair(client, old_server);
+            client.attributes.timeout = 0;
+            bench.bring_to(client, qp_state::rts);
+            bench.to_init(old_server);
+            bench.post_receives(old_server, 20);
+            bench.to_rtr(old_server, true);
+            bench.send(old_server, 10);
+            bench.send(client, 12);
+            bench.run_for(at);
+            REQUIRE(bench.destroy(old_server) == ib::modify_status::ok);
+            CHECK(bench.modify(old_server, qp_state::init) == ib::modify_status::unknown_qp);
+            bench.run_for(2000);
+            bench.poll();
+            const std::uint32_t qpn = same_number ? 5 : 5 + 64;
+            test_qp& other = bench.create_qp(0, 3);
+            // Polled completions find their QP by number: the old one has no more.
+            bench.host(1).qps.pop_back();
+            test_qp& server = bench.create_qp(1, qpn);
+            bench.pair(other, server);
+            bench.bring_to(other, qp_state::rts);
+            bench.post_receives(other, 4);
+            bench.to_init(server);
+            bench.post_receives(server, 4);
+            bench.to_rtr(server, true);
+            bench.send(server, 2);
+            bench.run_for(1000);
+            CHECK(bench.state(server) == qp_state::rtr);
+            const std::size_t events = bench.host(1).watch.comm_ests.size();
+            bench.send(other, 3);
+            bench.run_until_idle();
+            CHECK(bench.host(1).watch.comm_ests.size() == events + 1);
+            CHECK(server.received == numbers(3));
+            CHECK(other.received == numbers(2));
+            REQUIRE(server.receive_completions.size() == 3);
+            CHECK(server.receive_completions[0].wr_id == 0);
+            bench.modify(client, qp_state::err);
+            bench.run_until_idle();
+            bench.check();
+        }
+    }
+}
+
 TEST_CASE("Packets that stream in through RESET and a new RTR are not taken for the new life", "[stress]") {
     two_hosts bench;
     for (cycle_t at = 0; at < 200; at += 5) {

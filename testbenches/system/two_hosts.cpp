@@ -439,6 +439,13 @@ ib::command_mailbox two_hosts::query(const test_qp& qp) {
     return result(c);
 }
 
+ib::modify_status two_hosts::destroy(const test_qp& qp) {
+    ib::command_mailbox m;
+    m.opcode = ib::command_opcode::destroy_qp;
+    m.number = qp.qpn;
+    return wait(start(qp.host, m));
+}
+
 // ---- queue pairs
 
 void two_hosts::pair(test_qp& a, test_qp& b) {

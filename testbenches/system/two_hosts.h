@@ -230,6 +230,7 @@ public:
                                  ib::gate_opener reason = ib::gate_opener::command);
     ib::modify_status modify(const test_qp& qp, ib::qp_state to, std::uint32_t mask = 0);
     ib::command_mailbox query(const test_qp& qp);
+    ib::modify_status destroy(const test_qp& qp);
     ib::qp_state state(const test_qp& qp) { return query(qp).state; }
 
     // Connection of two QPs: address vectors, PSNs, timers.
