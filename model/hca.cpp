@@ -237,6 +237,7 @@ std::vector<std::pair<std::string, std::uint64_t>> hca::counters() const {
     add("receive_engine.sequence_naks", r.sequence_naks);
     add("receive_engine.rnr_naks", r.rnr_naks);
     add("receive_engine.other_naks", r.other_naks);
+    add("receive_engine.merged_replies", r.merged_replies);
     add("receive_engine.acks", r.acks);
     add("receive_engine.no_receive_wqe", r.no_receive_wqe);
     add("receive_engine.comm_est", r.comm_est);

@@ -75,6 +75,9 @@ void receive_engine::reset(const receive_engine_config& config, std::uint32_t qp
     m_requests.clear();
     m_completions.clear();
     m_events.clear();
+    for (auto& waiting : m_waiting_replies) {
+        waiting.clear();
+    }
     m_flush.clear();
     m_flush_step = flush_step::context;
     m_counters = {};
@@ -107,6 +110,7 @@ void receive_engine::tick() {
         }
     }
     const std::size_t slots_before = m_count;
+    send_waiting_replies();
     bool again = complete();
     again = decide() || again;
     again = take_packet() || again;
@@ -125,6 +129,9 @@ void receive_engine::take_state(const state_event& e) {
     if (e.created || e.state == ib::qp_state::reset) {
         const std::uint32_t active_index = q.active;
         const bool flushing = q.flushing;
+        if (q.waiting_reply != nullptr) {
+            m_pool.put(q.waiting_reply);
+        }
         q = qp{};
         q.qpn = e.qpn;
         q.active = active_index;
@@ -411,9 +418,7 @@ bool receive_engine::complete() {
             break;
         case action::acknowledge_only:
         case action::negative:
-            if (!push_reply(s, a)) {
-                return false;
-            }
+            reply(s, a);
             if (s.to_error) {
                 a.failed = true;
                 ask_error(at(a.qpn));
@@ -459,8 +464,8 @@ bool receive_engine::complete_receive(slot& s, active& a) {
     if (!fits) {
         s.syndrome = ib::syndrome_nak_invalid_request;
     }
-    if (replies && !push_reply(s, a)) {
-        return false;
+    if (replies) {
+        reply(s, a);
     }
     if (fits && bytes != 0) {
         dma_write w;
@@ -503,12 +508,12 @@ bool receive_engine::complete_receive(slot& s, active& a) {
     return true;
 }
 
-bool receive_engine::push_reply(const slot& s, const active& a) {
+// Never waits: the engine must take requests whether or not its answers can leave, or two cards that send to
+// each other over one VL could stop each other for ever. An answer without room waits beside the queue, one
+// per QP; a later one of the QP covers it (IBTA 9.7.5.1: acknowledges may be coalesced).
+void receive_engine::reply(const slot& s, const active& a) {
     const ib::qp_attributes& t = a.context.attributes;
     const auto vl = static_cast<std::uint8_t>(t.sl % m_data_vls);
-    if (!packet_o(vl).can_push()) {
-        return false;
-    }
     ib::headers h;
     h.vl = vl;
     h.sl = t.sl;
@@ -530,8 +535,40 @@ bool receive_engine::push_reply(const slot& s, const active& a) {
     p->qpn = a.qpn;
     p->psn = h.psn;
     p->queued_cycle = now();
-    packet_o(vl).push(p);
-    return true;
+    auto& waiting = m_waiting_replies[vl];
+    if (waiting.empty() && packet_o(vl).can_push()) {
+        packet_o(vl).push(p);
+        return;
+    }
+    qp& q = at(a.qpn);
+    if (q.waiting_reply == nullptr) {
+        q.waiting_reply = p;
+        waiting.push_back(a.qpn & m_mask);
+        return;
+    }
+    ++m_counters.merged_replies;
+    // A NAK is not covered by the repeated acknowledge of what is before it.
+    if (ib::psn_distance(p->psn, q.waiting_reply->psn) >= 0) {
+        std::swap(p, q.waiting_reply);
+    }
+    m_pool.put(p);
+}
+
+void receive_engine::send_waiting_replies() {
+    for (std::uint32_t vl = 0; vl < m_data_vls; ++vl) {
+        auto& waiting = m_waiting_replies[vl];
+        while (!waiting.empty()) {
+            qp& q = m_qps[waiting.front()];
+            if (q.waiting_reply != nullptr) {
+                if (!packet_o(vl).can_push()) {
+                    break;  // the channel wakes this module
+                }
+                packet_o(vl).push(q.waiting_reply);
+                q.waiting_reply = nullptr;
+            }
+            waiting.pop_front();
+        }
+    }
 }
 
 void receive_engine::release(std::uint32_t index) {

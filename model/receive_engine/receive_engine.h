@@ -54,6 +54,7 @@ public:
         std::uint64_t sequence_naks = 0;
         std::uint64_t rnr_naks = 0;
         std::uint64_t other_naks = 0;
+        std::uint64_t merged_replies = 0;  ///< ACKs that waited for room and were covered by a later one
         std::uint64_t acks = 0;
         std::uint64_t no_receive_wqe = 0;  ///< UD packets dropped for want of a receive WQE
         std::uint64_t comm_est = 0;
@@ -73,6 +74,7 @@ private:
         std::uint32_t active = none;  // entry of m_active
         bool flushing = false;
         bool error_asked = false;
+        ib::packet* waiting_reply = nullptr;  // found its VL queue full; a later one takes its place
     };
     /// Responder half of a QP while packets of it are in the engine.
     struct active {
@@ -114,7 +116,8 @@ private:
     std::uint8_t ack_syndrome(const qp& q, const ib::responder_context& r) const;
     bool complete();
     bool complete_receive(slot& s, active& a);
-    bool push_reply(const slot& s, const active& a);
+    void reply(const slot& s, const active& a);
+    void send_waiting_replies();
     void release(std::uint32_t active_index);
     bool run_flush();
     void flush_wqe(const ib::qp_context& context, std::uint64_t wr_id, std::uint16_t index);
@@ -137,6 +140,7 @@ private:
     ring_queue<qpc_request> m_requests;
     ring_queue<completion> m_completions;
     ring_queue<event> m_events;
+    std::array<ring_queue<std::uint32_t>, vls> m_waiting_replies;  // QP slots
     ring_queue<std::uint32_t> m_flush;  // QP slots whose receive queue is being flushed
     enum class flush_step : std::uint8_t {
         context,

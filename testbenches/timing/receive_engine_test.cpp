@@ -484,6 +484,26 @@ TEST_CASE("receive engine: not more packets than slots; the rest waits and none 
     CHECK(b.memory.requests.cycles()[2] == t.wqe() + 1 + 1);
 }
 
+TEST_CASE("receive engine: answers without room do not stop it, and a later one covers those that wait") {
+    receive_bench b;
+    b.start();
+    b.replies.ports[0]->closed_until(2000);
+    b.open(b.context(1), qp_state::rts, 10);
+    for (std::uint32_t i = 0; i < 8; ++i) {
+        b.arrive(100 + i, b.request(1, 500 + i), 64);
+    }
+    b.run_to(1900);
+    CHECK(b.completions().size() == 8);
+    b.run_to(2100);
+    // Two were in the channel, of depth 2; of the other six the last one stands for all.
+    REQUIRE(b.replies.seen.size() == 3);
+    CHECK(b.replies.seen[0].h.psn == 500);
+    CHECK(b.replies.seen[1].h.psn == 501);
+    CHECK(b.replies.seen[2].h.psn == 507);
+    CHECK(b.replies.seen[2].h.msn == 8);
+    CHECK(b.block.counters().merged_replies == 5);
+}
+
 TEST_CASE("receive engine: back-pressure on every channel changes times only") {
     receive_bench b;
     const auto run = [&b](engine_kind kind, std::uint32_t stall, std::uint64_t seed) {
