@@ -53,6 +53,7 @@ public:
     bool is_bound() const { return m_core != nullptr; }
     bool can_push() { return m_core->can_push(); }
     void push(const T& value) { m_core->push(value); }
+    T& push_new() { return m_core->push_new(); }
     const channel_core<T>& core() const { return *m_core; }
 
 protected:
@@ -83,6 +84,7 @@ public:
     bool has_visible() const { return is_filled() && m_core->has_visible(); }
     const T& front() const { return m_core->front(); }
     T pop() { return m_core->pop(); }
+    void drop() { m_core->drop(); }
     const channel_core<T>& core() const { return *m_core; }
     /// Bit of this input in the owner's filled_inputs().
     std::uint64_t flag() const { return m_flag; }

@@ -98,20 +98,13 @@ public:
     }
 
     /// Pushes one entry; can_push() must be true.
-    void push(const T& value) {
-        const cycle_t now = m_engine->now();
-        if (m_refused_since != never) {
-            m_refused_cycles += now - m_refused_since;
-            m_refused_since = never;
-        }
-        entry& e = m_ring[m_tail & m_mask];
-        e.value = value;
-        e.visible = now + m_config.latency_cycles;
-        ++m_tail;
-        *m_flags |= m_flag;
-        ++m_pushed;
-        m_last_push = now;
-        m_engine->wake_at(*m_consumer, e.visible);
+    void push(const T& value) { slot_for_push() = value; }
+
+    /// Pushes T{}, to be filled in within this tick: for entries too large to be copied once more.
+    T& push_new() {
+        T& value = slot_for_push();
+        value = T{};
+        return value;
     }
 
     /// True when front() and pop() are allowed in this cycle. The consumer is woken when that becomes so.
@@ -146,8 +139,14 @@ public:
 
     /// Removes the front entry; can_pop() must be true.
     T pop() {
+        T value = front();
+        drop();
+        return value;
+    }
+
+    /// Removes the front entry unseen: for entries too large to be copied. can_pop() must be true.
+    void drop() {
         const cycle_t now = m_engine->now();
-        T value = m_ring[m_head & m_mask].value;
         ++m_head;
         if (m_head == m_tail) {
             *m_flags &= ~m_flag_off;
@@ -161,7 +160,6 @@ public:
             // Its own wake was for a cycle that is past: without this the entry would wait for the next one.
             m_engine->wake_at(*m_consumer, now + 1);
         }
-        return value;
     }
 
     /// Entries inside, visible or not.
@@ -176,6 +174,22 @@ private:
         T value{};
         cycle_t visible = 0;
     };
+
+    T& slot_for_push() {
+        const cycle_t now = m_engine->now();
+        if (m_refused_since != never) {
+            m_refused_cycles += now - m_refused_since;
+            m_refused_since = never;
+        }
+        entry& e = m_ring[m_tail & m_mask];
+        e.visible = now + m_config.latency_cycles;
+        ++m_tail;
+        *m_flags |= m_flag;
+        ++m_pushed;
+        m_last_push = now;
+        m_engine->wake_at(*m_consumer, e.visible);
+        return e.value;
+    }
 
     bool stalled(std::uint32_t per_1024, cycle_t now, std::uint64_t side) const {
         std::uint64_t x =

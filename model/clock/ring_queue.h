@@ -18,11 +18,13 @@ public:
     T& back() { return m_entries[(m_tail - 1) & m_mask]; }
     T& operator[](std::size_t i) { return m_entries[(m_head + i) & m_mask]; }
     const T& operator[](std::size_t i) const { return m_entries[(m_head + i) & m_mask]; }
-    void push_back(const T& value) {
-        if (m_tail - m_head == m_entries.size()) {
+    void push_back(const T& value) { push_slot() = value; }
+    /// One more entry at the back, which holds what was there before.
+    T& push_slot() {
+        if (m_tail - m_head == m_capacity) {
             grow();
         }
-        m_entries[m_tail++ & m_mask] = value;
+        return m_entries[m_tail++ & m_mask];
     }
     void pop_front() { ++m_head; }
     void clear() { m_head = m_tail = 0; }
@@ -35,11 +37,13 @@ private:
             larger[i] = std::move((*this)[i]);
         }
         m_entries.swap(larger);
-        m_mask = m_entries.size() - 1;
+        m_capacity = m_entries.size();
+        m_mask = m_capacity - 1;
         m_head = 0;
         m_tail = n;
     }
     std::vector<T> m_entries;
+    std::size_t m_capacity = 0;
     std::size_t m_mask = 0;
     std::size_t m_head = 0;
     std::size_t m_tail = 0;

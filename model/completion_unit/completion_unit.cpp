@@ -1,6 +1,7 @@
 #include "model/completion_unit/completion_unit.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 #include "model/ib/psn.h"
@@ -9,9 +10,9 @@ namespace hcasim {
 
 namespace {
 
-// Phase of an entry in the lap that `producer` is in.
+// Phase of an entry in the lap that `producer` is in: (lap + 1) & 1. Rings have a power of two of entries.
 std::uint8_t phase_of(std::uint32_t producer, std::uint32_t entries) {
-    return static_cast<std::uint8_t>((producer / entries + 1) & 1u);
+    return (producer & entries) == 0 ? 1 : 0;
 }
 
 }  // namespace
@@ -22,7 +23,14 @@ completion_unit::completion_unit(const sc_core::sc_module_name& name, clock_doma
       event_i{{{"send_event_i", *this}, {"receive_event_i", *this}, {"command_event_i", *this}}},
       doorbell_i("doorbell_i", *this),
       setup_i("setup_i", *this),
-      write_o("write_o", *this) {}
+      write_o("write_o", *this) {
+    for (const auto& port : event_i) {
+        m_event_inputs |= port.flag();
+    }
+    for (const auto& port : completion_i) {
+        m_completion_inputs |= port.flag();
+    }
+}
 
 void completion_unit::reset(const completion_unit_config& config) {
     m_config = config;
@@ -44,7 +52,8 @@ void completion_unit::tick() {
     if (doorbell_i.can_pop()) {
         take_doorbell(doorbell_i.pop());
     }
-    for (std::uint32_t source = 0; source < event_sources; ++source) {
+    for (std::uint32_t source = 0; source < event_sources && (filled_inputs() & m_event_inputs) != 0;
+         ++source) {
         if (source == send_event && send_event_waits()) {
             wake_next();
         } else if (event_i[source].can_pop()) {
@@ -91,7 +100,7 @@ void completion_unit::tick() {
         m_unreported = 0;
         m_interrupt_due = never;
         wake_next();
-    } else if (write_completion()) {
+    } else if (write_completion() && (filled_inputs() & m_completion_inputs) != 0) {
         wake_next();
     }
     if (m_interrupt_due != never) {
@@ -167,42 +176,46 @@ bool completion_unit::write_completion() {
         if (!write_o.can_push()) {
             return false;
         }
-        completion c = completion_i[source].pop();
+        const completion& c = completion_i[source].front();
         m_passed_send_event += source == send_completion && event_i[send_event].has_visible() ? 1 : 0;
         m_next_completion = (source + 1) % completion_sources;
-        if (c.cqn >= m_cqs.size() || m_cqs[c.cqn].entries == 0) {
-            ++m_counters.unknown_cq;
-            return true;
-        }
-        queue& q = m_cqs[c.cqn];
-        // Indices are told modulo 2^16 and rings have at most 2^15 entries.
-        const auto level = static_cast<std::uint16_t>(static_cast<std::uint16_t>(q.producer) - q.consumer);
-        if (level >= q.entries) {
-            ++m_counters.overruns;
-            if (!q.failed) {
-                q.failed = true;
-                raise_event(ib::event_type::cq_error, c.cqn);
-            }
-            return true;
-        }
-        c.entry.phase = phase_of(q.producer, q.entries);
-        dma_write w;
-        w.address = q.address + std::uint64_t{q.producer % q.entries} * sizeof(ib::cqe);
-        w.bytes = sizeof(ib::cqe);
-        w.completes_wqe = c.entry.is_receive == 0;
-        w.qpn = c.entry.qpn;
-        w.wqe_index = c.entry.wqe_index;
-        std::memcpy(w.small.data(), &c.entry, sizeof(c.entry));
-        ++q.producer;
-        ++m_counters.cqes;
-        write_o.push(w);
-        if (q.armed) {
-            q.armed = false;
-            raise_event(ib::event_type::completion, c.cqn);
-        }
+        write_completion(c);
+        completion_i[source].drop();
         return true;
     }
     return false;
+}
+
+void completion_unit::write_completion(const completion& c) {
+    if (c.cqn >= m_cqs.size() || m_cqs[c.cqn].entries == 0) {
+        ++m_counters.unknown_cq;
+        return;
+    }
+    queue& q = m_cqs[c.cqn];
+    // Indices are told modulo 2^16 and rings have at most 2^15 entries.
+    const auto level = static_cast<std::uint16_t>(static_cast<std::uint16_t>(q.producer) - q.consumer);
+    if (level >= q.entries) {
+        ++m_counters.overruns;
+        if (!q.failed) {
+            q.failed = true;
+            raise_event(ib::event_type::cq_error, c.cqn);
+        }
+        return;
+    }
+    dma_write& w = write_o.push_new();
+    w.address = q.address + std::uint64_t{q.producer & (q.entries - 1)} * sizeof(ib::cqe);
+    w.bytes = sizeof(ib::cqe);
+    w.completes_wqe = c.entry.is_receive == 0;
+    w.qpn = c.entry.qpn;
+    w.wqe_index = c.entry.wqe_index;
+    std::memcpy(w.small.data(), &c.entry, sizeof(c.entry));
+    w.small[offsetof(ib::cqe, phase)] = phase_of(q.producer, q.entries);
+    ++q.producer;
+    ++m_counters.cqes;
+    if (q.armed) {
+        q.armed = false;
+        raise_event(ib::event_type::completion, c.cqn);
+    }
 }
 
 }  // namespace hcasim

@@ -56,11 +56,14 @@ private:
     void take_setup(const queue_setup& s);
     void take_doorbell(const cq_doorbell& d);
     bool write_completion();
+    void write_completion(const completion& c);
     void raise_event(ib::event_type type, std::uint32_t number);
     bool send_event_waits();
     bool can_write_event() const;
 
     completion_unit_config m_config;
+    std::uint64_t m_event_inputs = 0;  // bits of filled_inputs()
+    std::uint64_t m_completion_inputs = 0;
     std::vector<queue> m_cqs;  // by CQN
     queue m_eq;
     ring_queue<event> m_events;

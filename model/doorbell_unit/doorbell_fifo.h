@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "model/clock/qp_table.h"
 #include "model/ib/psn.h"
 
 namespace hcasim {
@@ -20,7 +21,7 @@ public:
         m_mask = qps - 1;
         m_coalesce = coalesce;
         m_ring.assign(depth, {});
-        m_place.assign(qps, 0);
+        m_place.reset(qps);
         m_head = 0;
         m_level = 0;
     }
@@ -75,7 +76,7 @@ private:
         std::uint16_t producer = 0;
     };
     std::vector<entry> m_ring;
-    std::vector<std::uint32_t> m_place;  // per QP slot: ring position + 1 of its newest entry, 0 = none
+    qp_table<std::uint32_t> m_place;  // per QP slot: ring position + 1 of its newest entry, 0 = none
     std::uint32_t m_depth = 1;
     std::uint32_t m_mask = 0;
     std::uint32_t m_head = 0;

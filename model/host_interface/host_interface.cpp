@@ -94,23 +94,24 @@ void host_interface::take_mmio() {
 }
 
 void host_interface::finish_reads() {
+    m_first_due = never;
     for (std::uint32_t c = 0; c < read_clients; ++c) {
         auto& queue = m_pending[c];
-        if (queue.empty() || queue.front().due > now() || !read_o[c].can_push()) {
+        if (queue.empty()) {
             continue;
         }
-        read_o[c].push({queue.front().cookie});
-        queue.pop_front();
-        if (m_reads_outstanding-- == m_config.reads_outstanding) {
-            wake_next();  // a tag is free again
-        }
-        if (!queue.empty()) {
+        if (queue.front().due <= now() && read_o[c].can_push()) {
+            read_o[c].push({queue.front().cookie});
+            queue.pop_front();
+            if (m_reads_outstanding-- == m_config.reads_outstanding) {
+                wake_next();  // a tag is free again
+            }
+            if (queue.empty()) {
+                continue;
+            }
             wake_at(std::max(queue.front().due, now() + 1));
         }
-    }
-    m_first_due = never;
-    for (const auto& queue : m_pending) {
-        m_first_due = queue.empty() ? m_first_due : std::min(m_first_due, queue.front().due);
+        m_first_due = std::min(m_first_due, queue.front().due);
     }
 }
 

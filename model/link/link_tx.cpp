@@ -28,6 +28,8 @@ link_tx::link_tx(const sc_core::sc_module_name& name, clock_domain& domain, ib::
         for (std::uint32_t vl = 0; vl < max_data_vls; ++vl) {
             const std::string port = "packet_i_" + std::to_string(s) + "_" + std::to_string(vl);
             m_packet_i.push_back(std::make_unique<in_port<ib::packet*>>(port.c_str(), *this));
+            m_vl_inputs[vl] |= m_packet_i.back()->flag();
+            m_packet_inputs |= m_packet_i.back()->flag();
         }
     }
 }
@@ -47,6 +49,9 @@ void link_tx::reset(const link_config& config, std::uint64_t clock_mhz, std::uin
     }
     m_delayed.clear();
     m_period_cycles = std::max<cycle_t>(1, m_serializer.cycles_of(flow_control_period_symbols));
+    m_period_end = m_period_cycles;
+    m_period_wake = 0;
+    m_announcing = true;
     m_initializing = true;
     m_next_flow_vl = 0;
     m_counters = {};
@@ -56,28 +61,41 @@ void link_tx::reset(const link_config& config, std::uint64_t clock_mhz, std::uin
 void link_tx::tick() {
     take_credits();
     push_delayed();
-    if (now() % m_period_cycles == 0) {
+    if (now() > m_period_end) {
+        m_period_end = (now() + m_period_cycles - 1) / m_period_cycles * m_period_cycles;
+    }
+    if (now() == m_period_end) {
         for (std::uint32_t vl = 0; vl < m_config.data_vls; ++vl) {
             vl_state& v = m_vls[vl];
             if (v.quiet_periods < repeated_periods || m_faults.may_lose_flow_control()) {
                 ++v.quiet_periods;
                 v.announce_now = true;
+                m_announcing = true;
             }
         }
+        m_period_end += m_period_cycles;
     }
     if (m_serializer.free_cycle() > now()) {
         wake_at(m_serializer.free_cycle());
     } else if (send_flow_control() || send_packet()) {
-        wake_at(std::max(m_serializer.free_cycle(), now() + 1));
+        if (m_announcing || (filled_inputs() & m_packet_inputs) != 0) {
+            wake_at(std::max(m_serializer.free_cycle(), now() + 1));
+        }
     }
     // A packet that has just gone ends the silence: the period in which it goes counts.
+    if (m_period_wake != m_period_end && !is_quiet()) {
+        m_period_wake = m_period_end;
+        wake_at(m_period_end);
+    }
+}
+
+// Nothing will be announced by itself.
+bool link_tx::is_quiet() const {
     bool quiet = !m_faults.may_lose_flow_control();
     for (std::uint32_t vl = 0; vl < m_config.data_vls; ++vl) {
         quiet = quiet && m_vls[vl].quiet_periods >= repeated_periods;
     }
-    if (!quiet) {
-        wake_at((now() / m_period_cycles + 1) * m_period_cycles);
-    }
+    return quiet;
 }
 
 void link_tx::take_credits() {
@@ -97,6 +115,7 @@ void link_tx::take_credits() {
         v.announced_fccl = u.fccl;
         v.quiet_periods = 0;
         v.announce_now = v.announce_now || u.at_once;
+        m_announcing = m_announcing || u.at_once;
     }
 }
 
@@ -124,6 +143,9 @@ bool link_tx::can_use_wire() {
 }
 
 bool link_tx::send_flow_control() {
+    if (!m_announcing) {
+        return false;
+    }
     for (std::uint32_t i = 0; i < m_config.data_vls; ++i) {
         const std::uint32_t vl = (m_next_flow_vl + i) % m_config.data_vls;
         vl_state& v = m_vls[vl];
@@ -152,12 +174,17 @@ bool link_tx::send_flow_control() {
         put_on_wire(p, now());
         return true;
     }
+    m_announcing = false;
     return false;
 }
 
 bool link_tx::has_front(std::uint32_t vl, std::uint32_t& s) {
+    if ((filled_inputs() & m_vl_inputs[vl]) == 0) {
+        return false;
+    }
     for (std::uint32_t i = 0; i < m_sources; ++i) {
-        s = (m_vls[vl].next_source + i) % m_sources;
+        s = m_vls[vl].next_source + i;
+        s -= s >= m_sources ? m_sources : 0;
         if (packet_i(s, vl).can_pop()) {
             return true;
         }
@@ -166,6 +193,9 @@ bool link_tx::has_front(std::uint32_t vl, std::uint32_t& s) {
 }
 
 bool link_tx::send_packet() {
+    if ((filled_inputs() & m_packet_inputs) == 0) {
+        return false;
+    }
     std::uint32_t candidates = 0;
     std::array<std::uint32_t, max_data_vls> sources{};
     for (std::uint32_t vl = 0; vl < m_config.data_vls; ++vl) {
@@ -194,7 +224,7 @@ bool link_tx::send_packet() {
     const bool wire_was_idle = m_serializer.free_cycle() < now();
     const cycle_t available = wire_was_idle ? now() : std::max(port.core().front_visible(), v.ready_since);
     ib::packet* p = port.pop();
-    v.next_source = (sources[vl] + 1) % m_sources;
+    v.next_source = sources[vl] + 1 == m_sources ? 0 : sources[vl] + 1;
     v.stalled = false;
     v.credits.sent(credit_blocks(p->size_bytes));
     v.quiet_periods = 0;

@@ -76,6 +76,7 @@ private:
     bool send_packet();
     void put_on_wire(ib::packet* p, cycle_t available);
     bool can_use_wire();
+    bool is_quiet() const;
     bool has_front(std::uint32_t vl, std::uint32_t& s);
 
     ib::packet_pool& m_pool;
@@ -86,8 +87,13 @@ private:
     vl_arbiter m_arbiter;
     fault_injector m_faults;
     std::array<vl_state, max_data_vls> m_vls;
-    std::vector<delayed_packet> m_delayed;  // in the order of due
+    std::vector<delayed_packet> m_delayed;                  // in the order of due
+    std::uint64_t m_packet_inputs = 0;                      // bits of filled_inputs()
+    std::array<std::uint64_t, max_data_vls> m_vl_inputs{};  // the same by VL
     cycle_t m_period_cycles = 1;
+    cycle_t m_period_end = 1;   // next multiple of the period at or after the present cycle
+    cycle_t m_period_wake = 0;  // the period's end that this module has been woken for
+    bool m_announcing = true;   // some VL may have announce_now
     bool m_initializing = true;
     std::uint32_t m_next_flow_vl = 0;
     std::uint64_t m_clock_mhz = 250;

@@ -21,6 +21,7 @@ public:
         m_cycle /= common;
         m_byte /= common;
         m_free = 0;
+        m_free_cycle = 0;
     }
 
     struct span {
@@ -29,13 +30,14 @@ public:
     };
 
     /// First edge at which the wire is free.
-    std::uint64_t free_cycle() const { return (m_free + m_cycle - 1) / m_cycle; }
+    std::uint64_t free_cycle() const { return m_free_cycle; }
 
     /// Puts `bytes` on the wire as soon as it is free and not before the edge `available`.
     span send(std::uint64_t available, std::uint64_t bytes) {
         const std::uint64_t begin = std::max(m_free, available * m_cycle);
         m_free = begin + bytes * m_byte;
-        return {begin / m_cycle, (m_free + m_cycle - 1) / m_cycle};
+        m_free_cycle = (m_free + m_cycle - 1) / m_cycle;
+        return {begin / m_cycle, m_free_cycle};
     }
 
     /// Cycles that `bytes` take, rounded up.
@@ -45,6 +47,7 @@ private:
     std::uint64_t m_cycle = 1;  // units per cycle
     std::uint64_t m_byte = 1;   // units per byte
     std::uint64_t m_free = 0;
+    std::uint64_t m_free_cycle = 0;  // m_free in cycles, rounded up
 };
 
 }  // namespace hcasim

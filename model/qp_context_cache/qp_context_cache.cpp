@@ -10,6 +10,9 @@ namespace {
 // Longest line of responses to one client before its further requests wait.
 constexpr std::size_t response_limit = 8;
 
+// Outstanding misses are kept as bits of one word.
+constexpr int max_misses = 64;
+
 gate_state gate_of(ib::qp_state state) {
     switch (state) {
         case ib::qp_state::rts:
@@ -65,7 +68,11 @@ qp_context_cache::qp_context_cache(const sc_core::sc_module_name& name, clock_do
       fill_o("fill_o", *this),
       fill_i("fill_i", *this),
       writeback_o("writeback_o", *this),
-      m_pool(pool) {}
+      m_pool(pool) {
+    for (const auto& port : request_i) {
+        m_request_inputs |= port.flag();
+    }
+}
 
 void qp_context_cache::reset(const qp_context_cache_config& config, std::uint32_t qps,
                              std::uint64_t context_address) {
@@ -73,6 +80,10 @@ void qp_context_cache::reset(const qp_context_cache_config& config, std::uint32_
         throw std::invalid_argument(
             "qp_context_cache.ways = " + std::to_string(config.ways) +
             ": pseudo-LRU needs a power of two (qp_context_cache.replacement = \"plru\")");
+    }
+    if (config.misses_outstanding > max_misses) {
+        throw std::invalid_argument("qp_context_cache.misses_outstanding = " +
+                                    std::to_string(config.misses_outstanding) + ": at most 64");
     }
     m_config = config;
     m_mask = qps - 1;
@@ -84,57 +95,46 @@ void qp_context_cache::reset(const qp_context_cache_config& config, std::uint32_
     for (auto& queue : m_responses) {
         queue.clear();
     }
+    m_responses_waiting = 0;
     m_next_client = 0;
     m_used_misses = 0;
+    m_filled_misses = 0;
     m_counters = {};
 }
 
 void qp_context_cache::tick() {
-    drain_responses();
+    if (m_responses_waiting != 0) {
+        drain_responses();
+    }
     if (fill_i.can_pop()) {
-        m_misses[fill_i.pop().cookie].filled = true;
+        m_filled_misses |= std::uint64_t{1} << fill_i.pop().cookie;
     }
     // A line that was installed is not taken away before those that waited for it have been served.
-    const bool installed = m_replay.empty() && install_filled();
+    const bool installed = m_filled_misses != 0 && m_replay.empty() && install_filled();
     // One access to the arrays per cycle: those that waited for a fill first, then the clients in turn. A
     // client whose request cannot be served in this cycle (no free miss entry, no room for an answer) does
     // not hold up the others.
     bool served = false;
-    bool stuck = false;
     const bool replaying = !installed && !m_replay.empty();  // the install was this cycle's access
     if (replaying) {
         const waiting_request& w = m_replay.front();
         served = serve(w.from, w.request, true);
-        stuck = !served;
         if (served) {
             m_replay.pop_front();
         }
     } else if (!installed) {
         for (std::uint32_t i = 0; i < client_count && !served; ++i) {
             const auto c = static_cast<client>((m_next_client + i) % client_count);
-            if (!request_i[c].can_pop()) {
-                continue;
-            }
-            if (serve(c, request_i[c].front(), false)) {
-                request_i[c].pop();
+            if (request_i[c].can_pop() && serve(c, request_i[c].front(), false)) {
+                request_i[c].drop();
                 m_next_client = (c + 1) % client_count;
                 served = true;
-            } else {
-                stuck = true;
             }
         }
     }
-    // A fill that has ended may have waited for the last of the replayed requests.
-    bool waiting = replaying || stuck;
-    if (!waiting && served) {
-        for (const auto& port : request_i) {
-            waiting = waiting || port.core().level() != 0;
-        }
-    }
-    if (installed) {
-        waiting = true;
-    }
-    if (waiting) {
+    // A request that could not be served is looked at again when what it lacks is there: room in a channel, a
+    // response that leaves, a fill that ends. A fill may have waited for the last of the replayed requests.
+    if (installed || (served && (replaying || (filled_inputs() & m_request_inputs) != 0))) {
         wake_next();
     }
 }
@@ -152,7 +152,11 @@ void qp_context_cache::drain_responses() {
             continue;
         }
         response_o[c].push(queue.front().response);
+        if (queue.size() >= response_limit) {
+            wake_next();  // a request may have waited for this
+        }
         queue.pop_front();
+        --m_responses_waiting;
         if (!queue.empty()) {
             wake_at(queue.front().due > now() ? queue.front().due : now() + 1);
         }
@@ -161,30 +165,21 @@ void qp_context_cache::drain_responses() {
 
 // Puts the data of one finished fill into a line. True when it used the arrays in this cycle.
 bool qp_context_cache::install_filled() {
-    if (m_used_misses == 0) {
+    miss& m = m_misses[static_cast<std::size_t>(__builtin_ctzll(m_filled_misses))];
+    const std::uint32_t line = m_tags.victim(m.slot);
+    if (!evict(line)) {
         return false;
     }
-    for (miss& m : m_misses) {
-        if (!m.used || !m.filled) {
-            continue;
-        }
-        const std::uint32_t line = m_tags.victim(m.slot);
-        if (!evict(line)) {
-            return false;
-        }
-        m_tags.install(line, m.slot);
-        std::memcpy(&m_data[line], m.data.data(), sizeof(ib::qp_context));
-        m_tags.touch(line);
-        for (std::size_t i = 0; i < m.requests.size(); ++i) {
-            m_replay.push_back(m.requests[i]);
-        }
-        m.requests.clear();
-        m.used = false;
-        m.filled = false;
-        --m_used_misses;
-        return true;
+    m_tags.install(line, m.slot);
+    std::memcpy(&m_data[line], m.data.data(), sizeof(ib::qp_context));
+    m_tags.touch(line);
+    for (std::size_t i = 0; i < m.requests.size(); ++i) {
+        m_replay.push_back(m.requests[i]);
     }
-    return false;
+    m.requests.clear();
+    m_used_misses &= ~(m_filled_misses & -m_filled_misses);
+    m_filled_misses &= m_filled_misses - 1;
+    return true;
 }
 
 // Makes a line free for another slot; false when its write-back has no room yet.
@@ -224,46 +219,49 @@ bool qp_context_cache::serve(client from, const qpc_request& r, bool replayed) {
         m_counters.hits += replayed ? 0 : 1;
         return true;
     }
-    for (miss& m : m_misses) {
-        if (m.used && m.slot == slot) {
+    for (std::uint64_t used = m_used_misses; used != 0; used &= used - 1) {
+        miss& m = m_misses[static_cast<std::size_t>(__builtin_ctzll(used))];
+        if (m.slot == slot) {
             m.requests.push_back({from, r});
             ++m_counters.merged;
             return true;
         }
     }
-    for (std::uint32_t i = 0; i < m_misses.size(); ++i) {
-        miss& m = m_misses[i];
-        if (m.used) {
-            continue;
-        }
-        if (!fill_o.can_push()) {
-            return false;
-        }
-        m.used = true;
-        m.filled = false;
-        m.slot = slot;
-        m.requests.push_back({from, r});
-        fill_o.push({m_address + std::uint64_t{slot} * ib::qp_context_slot_bytes,
-                     static_cast<std::uint32_t>(ib::qp_context_slot_bytes), i, m.data.data()});
-        ++m_used_misses;
-        m_counters.misses += replayed ? 0 : 1;
-        return true;
+    const auto free =
+        static_cast<std::uint32_t>(~m_used_misses == 0 ? max_misses : __builtin_ctzll(~m_used_misses));
+    if (free >= m_misses.size() || !fill_o.can_push()) {
+        return false;
     }
-    return false;
+    miss& m = m_misses[free];
+    m_used_misses |= std::uint64_t{1} << free;
+    m.slot = slot;
+    m.requests.push_back({from, r});
+    fill_o.push({m_address + std::uint64_t{slot} * ib::qp_context_slot_bytes,
+                 static_cast<std::uint32_t>(ib::qp_context_slot_bytes), free, m.data.data()});
+    m_counters.misses += replayed ? 0 : 1;
+    return true;
 }
 
 bool qp_context_cache::perform(client from, const qpc_request& r, std::uint32_t line, bool was_hit) {
     ib::qp_context& c = m_data[line];
     const bool known = c.valid != 0 && c.qpn == r.qpn;
+    if (r.operation == qpc_operation::read) {
+        qpc_response& answer = respond(from);
+        answer.cookie = r.cookie;
+        answer.known = known;
+        answer.applied = false;
+        answer.was_hit = was_hit;
+        answer.from = c.state;
+        answer.context = c;
+        m_tags.touch(line);
+        return true;
+    }
     qpc_response response;
     response.cookie = r.cookie;
     response.was_hit = was_hit;
     response.known = known;
     switch (r.operation) {
         case qpc_operation::read:
-            response.from = c.state;
-            response.context = c;
-            respond(from, response);
             break;
         case qpc_operation::write_requester:
             if (known && r.requester.life ==
@@ -286,7 +284,7 @@ bool qp_context_cache::perform(client from, const qpc_request& r, std::uint32_t 
                 m_tags.set_dirty(line);
             }
             response.context = c;
-            respond(from, response);
+            respond(from) = response;
             break;
         case qpc_operation::create:
             response.from = c.state;
@@ -308,7 +306,7 @@ bool qp_context_cache::perform(client from, const qpc_request& r, std::uint32_t 
                 }
             }
             response.context = c;
-            respond(from, response);
+            respond(from) = response;
             break;
     }
     m_tags.touch(line);
@@ -382,9 +380,16 @@ void qp_context_cache::announce(const ib::qp_context& c, bool created) {
     }
 }
 
-void qp_context_cache::respond(client to, const qpc_response& response) {
-    m_responses[to].push_back({now() + m_config.hit_cycles, response});
-    wake_at(m_responses[to].front().due > now() ? m_responses[to].front().due : now() + 1);
+// The response to be filled in by the caller; it holds an older one.
+qpc_response& qp_context_cache::respond(client to) {
+    auto& queue = m_responses[to];
+    timed_response& t = queue.push_slot();
+    t.due = now() + m_config.hit_cycles;
+    ++m_responses_waiting;
+    if (queue.size() == 1) {
+        wake_at(t.due);  // those behind it are woken for when they come to the front
+    }
+    return t.response;
 }
 
 }  // namespace hcasim

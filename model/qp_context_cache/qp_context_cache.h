@@ -52,9 +52,7 @@ private:
         qpc_request request;
     };
     struct miss {
-        bool used = false;
         std::uint32_t slot = 0;
-        bool filled = false;  // data is here, a line is not yet
         ring_queue<waiting_request> requests;
         alignas(8) std::array<std::uint8_t, ib::qp_context_slot_bytes> data{};
     };
@@ -71,7 +69,7 @@ private:
     bool apply_modify(const qpc_request& r, ib::qp_context& c, qpc_response& response);
     bool can_announce();
     void announce(const ib::qp_context& c, bool created);
-    void respond(client to, const qpc_response& response);
+    qpc_response& respond(client to);
 
     ib::packet_pool& m_pool;
     qp_context_cache_config m_config;
@@ -82,8 +80,11 @@ private:
     std::vector<miss> m_misses;
     ring_queue<waiting_request> m_replay;
     std::array<ring_queue<timed_response>, client_count> m_responses;
+    std::uint64_t m_request_inputs = 0;     // bits of filled_inputs()
+    std::uint32_t m_responses_waiting = 0;  // in all of m_responses
     std::uint32_t m_next_client = 0;
-    std::uint32_t m_used_misses = 0;
+    std::uint64_t m_used_misses = 0;    // bit per entry of m_misses
+    std::uint64_t m_filled_misses = 0;  // ... whose data is here, but not yet in a line
     observer* m_observer = nullptr;
     counters_t m_counters;
 };

@@ -66,7 +66,8 @@ void receive_engine::reset(const receive_engine_config& config, std::uint32_t qp
     m_mask = qps - 1;
     m_lid = lid;
     m_data_vls = data_vls;
-    m_qps.assign(qps, {});
+    m_qps.reset(qps);
+    m_replies.clear();
     m_active.assign(config.slots, {});
     m_slots.assign(config.slots, {});
     m_oldest = 0;
@@ -127,16 +128,16 @@ void receive_engine::tick() {
 void receive_engine::take_state(const state_event& e) {
     qp& q = at(e.qpn);
     if (e.created || e.state == ib::qp_state::reset) {
-        const std::uint32_t active_index = q.active;
+        const std::uint16_t active_index = q.active;
         const bool flushing = q.flushing;
-        if (q.waiting_reply != nullptr) {
-            m_pool.put(q.waiting_reply);
+        if (q.reply_waits) {
+            m_pool.put(take_reply(q));
         }
         q = qp{};
         q.qpn = e.qpn;
         q.active = active_index;
         q.flushing = flushing;
-        if (active_index != none) {
+        if (active_index != idle) {
             m_active[active_index].known = false;  // what is in the engine belongs to the life that has ended
         }
     }
@@ -167,7 +168,7 @@ bool receive_engine::take_packet() {
         return false;
     }
     qp& q = at(d.h.dest_qpn);
-    if (q.active != none && m_active[q.active].qpn != d.h.dest_qpn) {
+    if (q.active != idle && m_active[q.active].qpn != d.h.dest_qpn) {
         ++m_counters.unknown_qp;  // an older or newer life of the slot is in the engine
         m_pool.put(p);
         return false;
@@ -177,7 +178,7 @@ bool receive_engine::take_packet() {
     s.packet = p;
     s.d = d;
     ++m_count;
-    if (q.active == none) {
+    if (q.active == idle) {
         std::uint32_t i = 0;
         while (m_active[i].used) {
             ++i;
@@ -186,7 +187,7 @@ bool receive_engine::take_packet() {
         a = active{};
         a.used = true;
         a.qpn = d.h.dest_qpn;
-        q.active = i;
+        q.active = static_cast<std::uint16_t>(i);
         qpc_request r;
         r.operation = qpc_operation::read;
         r.qpn = d.h.dest_qpn;
@@ -541,17 +542,27 @@ void receive_engine::reply(const slot& s, const active& a) {
         return;
     }
     qp& q = at(a.qpn);
-    if (q.waiting_reply == nullptr) {
-        q.waiting_reply = p;
+    if (!q.reply_waits) {
+        q.reply_waits = true;
+        m_replies[a.qpn & m_mask] = p;
         waiting.push_back(a.qpn & m_mask);
         return;
     }
     ++m_counters.merged_replies;
     // A NAK is not covered by the repeated acknowledge of what is before it.
-    if (ib::psn_distance(p->psn, q.waiting_reply->psn) >= 0) {
-        std::swap(p, q.waiting_reply);
+    ib::packet*& before = m_replies[a.qpn & m_mask];
+    if (ib::psn_distance(p->psn, before->psn) >= 0) {
+        std::swap(p, before);
     }
     m_pool.put(p);
+}
+
+ib::packet* receive_engine::take_reply(qp& q) {
+    const auto waiting = m_replies.find(q.qpn & m_mask);
+    ib::packet* p = waiting->second;
+    m_replies.erase(waiting);
+    q.reply_waits = false;
+    return p;
 }
 
 void receive_engine::send_waiting_replies() {
@@ -559,12 +570,11 @@ void receive_engine::send_waiting_replies() {
         auto& waiting = m_waiting_replies[vl];
         while (!waiting.empty()) {
             qp& q = m_qps[waiting.front()];
-            if (q.waiting_reply != nullptr) {
+            if (q.reply_waits) {
                 if (!packet_o(vl).can_push()) {
                     break;  // the channel wakes this module
                 }
-                packet_o(vl).push(q.waiting_reply);
-                q.waiting_reply = nullptr;
+                packet_o(vl).push(take_reply(q));
             }
             waiting.pop_front();
         }
@@ -584,7 +594,7 @@ void receive_engine::release(std::uint32_t index) {
         m_requests.push_back(r);
     }
     a.used = false;
-    at(a.qpn).active = none;
+    at(a.qpn).active = idle;
 }
 
 void receive_engine::ask_error(qp& q) {
@@ -611,7 +621,7 @@ bool receive_engine::run_flush() {
     qp& q = m_qps[m_flush.front()];
     switch (m_flush_step) {
         case flush_step::context: {
-            if (q.active != none) {
+            if (q.active != idle) {
                 return false;  // its last packets end first; their end is in this module
             }
             qpc_request r;

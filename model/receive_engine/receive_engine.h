@@ -4,9 +4,11 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "model/clock/channel.h"
+#include "model/clock/qp_table.h"
 #include "model/clock/ring_queue.h"
 #include "model/ib/headers.h"
 #include "model/ib/messages.h"
@@ -64,18 +66,21 @@ public:
     const counters_t& counters() const { return m_counters; }
 
 private:
-    static constexpr std::uint32_t none = ~std::uint32_t{0};
+    static constexpr std::uint16_t idle = 0xffff;
 
     /// On the chip for every QP slot.
     struct qp {
         std::uint32_t qpn = 0;
-        ib::qp_state state = ib::qp_state::reset;
         std::uint16_t producer = 0;   // of the receive queue
-        std::uint32_t active = none;  // entry of m_active
+        std::uint16_t active = idle;  // entry of m_active
+        ib::qp_state state = ib::qp_state::reset;
         bool flushing = false;
-        bool error_asked = false;
-        ib::packet* waiting_reply = nullptr;  // found its VL queue full; a later one takes its place
+        bool error_asked : 1;
+        bool reply_waits : 1;  // it found its VL queue full: in m_replies; a later one takes its place
+
+        qp() : error_asked(false), reply_waits(false) {}
     };
+    static_assert(sizeof(qp) <= 12, "one for each QP slot: docs of qp_table");
     /// Responder half of a QP while packets of it are in the engine.
     struct active {
         std::uint32_t qpn = 0;
@@ -92,7 +97,7 @@ private:
     struct slot {
         ib::packet* packet = nullptr;
         ib::decoded_packet d;
-        std::uint32_t active = none;
+        std::uint32_t active = idle;
         action what = action::undecided;
         bool needs_wqe = false;
         bool wqe_here = false;
@@ -117,6 +122,7 @@ private:
     bool complete();
     bool complete_receive(slot& s, active& a);
     void reply(const slot& s, const active& a);
+    ib::packet* take_reply(qp& q);
     void send_waiting_replies();
     void release(std::uint32_t active_index);
     bool run_flush();
@@ -131,7 +137,7 @@ private:
     std::uint32_t m_mask = 0;
     std::uint16_t m_lid = 0;
     std::uint32_t m_data_vls = 1;
-    std::vector<qp> m_qps;
+    qp_table<qp> m_qps;
     std::vector<active> m_active;
     std::vector<slot> m_slots;  // ring in the order of arrival
     std::size_t m_oldest = 0;
@@ -140,6 +146,7 @@ private:
     ring_queue<qpc_request> m_requests;
     ring_queue<completion> m_completions;
     ring_queue<event> m_events;
+    std::unordered_map<std::uint32_t, ib::packet*> m_replies;      // those that wait, by QP slot
     std::array<ring_queue<std::uint32_t>, vls> m_waiting_replies;  // QP slots
     ring_queue<std::uint32_t> m_flush;  // QP slots whose receive queue is being flushed
     enum class flush_step : std::uint8_t {

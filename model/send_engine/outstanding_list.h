@@ -17,16 +17,21 @@ struct outstanding_send {
     bool signaled = false;
 };
 
-/// FIFOs of outstanding sends, one per QP, in one shared memory of linked entries (as on the chip).
+/// FIFOs of outstanding sends, one per QP, in one shared memory of linked entries (as on the chip). Each is a
+/// ring of entries known by its tail.
 class outstanding_list {
 public:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
+    /// Most entries of one FIFO, and of all together.
+    static constexpr std::uint32_t max_count = (1u << 11) - 1;
+    static constexpr std::uint32_t max_entries = 1u << 21;
     struct fifo {
-        std::uint32_t head = none;
-        std::uint32_t tail = none;
-        std::uint32_t count = 0;
+        std::uint32_t tail : 21;
+        std::uint32_t count : 11;
+        fifo() : tail(0), count(0) {}
         bool empty() const { return count == 0; }
     };
+    static_assert(sizeof(fifo) == 4, "one for each QP");
 
     void reset(std::uint32_t entries) {
         m_entries.clear();
@@ -45,21 +50,21 @@ public:
             m_free = m_entries[index].next;
         }
         m_entries[index].send = send;
-        m_entries[index].next = none;
         if (f.count == 0) {
-            f.head = index;
+            m_entries[index].next = index;
         } else {
+            m_entries[index].next = m_entries[f.tail].next;
             m_entries[f.tail].next = index;
         }
-        f.tail = index;
+        f.tail = index & (max_entries - 1);
         ++f.count;
         ++m_used;
     }
     const outstanding_send& back(const fifo& f) const { return m_entries[f.tail].send; }
-    const outstanding_send& front(const fifo& f) const { return m_entries[f.head].send; }
+    const outstanding_send& front(const fifo& f) const { return m_entries[m_entries[f.tail].next].send; }
     void pop(fifo& f) {
-        const std::uint32_t index = f.head;
-        f.head = m_entries[index].next;
+        const std::uint32_t index = m_entries[f.tail].next;
+        m_entries[f.tail].next = m_entries[index].next;
         m_entries[index].next = m_free;
         m_free = index;
         --f.count;

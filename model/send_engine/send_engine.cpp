@@ -56,7 +56,9 @@ void send_engine::reset(const send_engine_config& config, std::uint32_t qps, std
     for (std::uint32_t t = 0; t < 32; ++t) {
         m_timeout_cycles[t] = timer_cycles(t, timer_shift, clock_mhz);
     }
-    m_qps.assign(qps, {});
+    m_qps.reset(qps);
+    m_clocks.clear();
+    m_free_clocks.clear();
     m_outstanding.reset(config.outstanding_messages);
     m_services.assign(config.slots, {});
     m_free_services.clear();
@@ -104,13 +106,18 @@ void send_engine::tick() {
         take_data(read_i.pop().cookie);
     }
     if (context_i.can_pop()) {
-        take_context(context_i.pop());
+        take_context(context_i.front());
+        context_i.drop();
     }
-    run_timers();
-    bool again = flush_outstanding();
-    again = emit() || again;
-    again = request_data() || again;
-    take_grant();
+    if (!m_sent.empty() || (!m_timers.empty() && m_timers.top().due <= now())) {
+        run_timers();
+    }
+    bool again = (!m_flush.empty() || !m_flush_wait.empty()) && flush_outstanding();
+    again = ((!m_gathered.empty() || m_emit_count != 0) && emit()) || again;
+    again = ((!m_want_wqes.empty() || !m_sending.empty()) && request_data()) || again;
+    if (grant_i.can_pop()) {
+        take_grant();
+    }
     again = request_contexts() || again;
     again = drain_queues() || again;
     if (again) {
@@ -126,10 +133,13 @@ void send_engine::take_state(const state_event& e) {
     if (e.created || e.state == ib::qp_state::reset) {
         forget_outstanding(q);
         const std::uint32_t epoch = q.epoch + 1;
-        const std::uint32_t slot = q.slot;
+        const std::uint16_t slot = q.slot;
+        const std::uint32_t clock = q.clock;
+        stop_clock(q);
         q = qp{};
         q.epoch = epoch;
         q.slot = slot;
+        q.clock = clock;
         q.qpn = e.qpn;
         return;
     }
@@ -141,8 +151,7 @@ void send_engine::take_state(const state_event& e) {
         q.held = false;
         q.rewind = false;
         q.resend = false;
-        q.deadline = 0;
-        q.rnr_until = 0;
+        stop_clock(q);
         if (!q.outstanding.empty()) {
             m_flush.push_back(e.qpn & m_mask);
         }
@@ -183,12 +192,11 @@ void send_engine::take_acknowledge(const acknowledge& a) {
             if (q.rnr_left == 0) {
                 fail(q, ib::wc_status::rnr_retry_exc_err, ib::qp_state::err);
             } else {
-                q.rnr_left = q.rnr_limit == 7 ? q.rnr_left : static_cast<std::uint8_t>(q.rnr_left - 1);
+                q.rnr_left = (q.rnr_limit == 7 ? q.rnr_left : q.rnr_left - 1u) & 7u;
                 rewind(q, true);
                 const std::uint64_t wait_ns = ib::rnr_timer_ns(a.syndrome & 31u);
-                q.rnr_until =
-                    now() + std::max<cycle_t>(1, ns_to_cycles(wait_ns, m_clock_mhz) >> m_timer_shift);
-                arm_timer(q, q.rnr_until);
+                set_rnr_wait(
+                    q, now() + std::max<cycle_t>(1, ns_to_cycles(wait_ns, m_clock_mhz) >> m_timer_shift));
             }
         } else {
             switch (a.syndrome) {
@@ -246,9 +254,9 @@ void send_engine::take_context(const qpc_response& r) {
         }
     }
     const ib::qp_attributes& a = r.context.attributes;
-    q.timeout = a.timeout;
-    q.retry_limit = a.retry_cnt;
-    q.rnr_limit = a.rnr_retry;
+    q.timeout = a.timeout & 31u;
+    q.retry_limit = a.retry_cnt & 7u;
+    q.rnr_limit = a.rnr_retry & 7u;
     if (!q.loaded) {
         q.loaded = true;
         q.retry_left = q.retry_limit;
@@ -296,12 +304,12 @@ void send_engine::take_data(std::uint32_t cookie) {
 }
 
 void send_engine::take_grant() {
-    if (m_free_services.empty() || !grant_i.can_pop()) {
-        return;
+    if (m_free_services.empty()) {
+        return;  // woken when one is free
     }
     const send_grant g = grant_i.pop();
     qp& q = at(g.qpn);
-    if (q.qpn != g.qpn || q.slot != none || g.first != q.next_index || q.dead ||
+    if (q.qpn != g.qpn || q.slot != idle || g.first != q.next_index || q.dead ||
         g.flush != is_flushing(q.state)) {
         // Made before the scheduler knew of a rewind or a change of state.
         ++m_counters.stale_grants;
@@ -325,11 +333,10 @@ void send_engine::take_grant() {
         v.current = 0;
         v.offset_bytes = 0;
         v.used = true;
-        q.slot = s;
+        q.slot = static_cast<std::uint16_t>(s);
         q.next_index = static_cast<std::uint16_t>(g.first + g.count);
         m_want_context.push_back(s);
     }
-    wake_next();  // the next grant may be there already
 }
 
 // --- pipeline
@@ -586,9 +593,8 @@ bool send_engine::emit() {
                     q.newest_sent = p->wqe_index;
                 }
                 q.began = true;
-                if (!ib::is_ud(p->op) && q.deadline == 0 && q.timeout != 0) {
-                    q.deadline = now() + m_timeout_cycles[q.timeout];
-                    arm_timer(q, q.deadline);
+                if (!ib::is_ud(p->op) && q.timeout != 0 && times(q).deadline == 0) {
+                    set_deadline(q);
                 }
             }
         }
@@ -596,7 +602,7 @@ bool send_engine::emit() {
     bool handed_on = false;
     if (m_emit_count != 0) {
         for (std::uint32_t i = 0; i < m_data_vls; ++i) {
-            const std::uint32_t vl = (m_next_vl + i) % m_data_vls;
+            const std::uint32_t vl = m_next_vl + i < m_data_vls ? m_next_vl + i : m_next_vl + i - m_data_vls;
             if (m_emit[vl].empty() || !packet_o(vl).can_push()) {
                 continue;
             }
@@ -641,7 +647,7 @@ void send_engine::left_service(const gathered& g) {
 // What the QP's present grant has not begun is the next to be granted. A grant of an older epoch has no say:
 // a rewind has set the index already.
 void send_engine::give_back_service(qp& q) {
-    if (q.slot != none && m_services[q.slot].at != phase::ended && m_services[q.slot].epoch == q.epoch) {
+    if (q.slot != idle && m_services[q.slot].at != phase::ended && m_services[q.slot].epoch == q.epoch) {
         q.next_index = first_not_begun(m_services[q.slot]);
     }
 }
@@ -660,7 +666,7 @@ void send_engine::wake_window_waiter() {
     while (!released && !m_window_wait.empty()) {
         qp& waiting = m_qps[m_window_wait.front()];
         m_window_wait.pop_front();
-        released = waiting.held && waiting.rnr_until == 0;
+        released = waiting.held && times(waiting).rnr_until == 0;
         release(waiting);
     }
 }
@@ -705,7 +711,7 @@ void send_engine::end_service(std::uint32_t s, scheduler_update update) {
     }
     m_updates.push_back(update);
     v.used = false;
-    q.slot = none;
+    q.slot = idle;
     if (m_free_services.empty()) {
         wake_next();  // a grant may have come that found no slot
     }
@@ -735,14 +741,14 @@ void send_engine::complete(std::uint32_t qpn, const outstanding_send& o, ib::wc_
     if (!has_cqe) {
         return;
     }
-    completion c;
+    completion& c = m_completions.push_slot();
+    c = {};
     c.cqn = o.cqn;
     c.entry.wr_id = o.wr_id;
     c.entry.qpn = qpn;
     c.entry.length_bytes = o.length_bytes;
     c.entry.wqe_index = o.wqe_index;
     c.entry.status = status;
-    m_completions.push_back(c);
     ++m_completions_made;
 }
 
@@ -750,18 +756,17 @@ void send_engine::progress(qp& q) {
     q.retry_left = q.retry_limit;
     q.rnr_left = q.rnr_limit;
     if (q.outstanding.empty() || q.timeout == 0) {
-        q.deadline = 0;
+        stop_deadline(q);
     } else {
-        q.deadline = now() + m_timeout_cycles[q.timeout];
-        arm_timer(q, q.deadline);
+        set_deadline(q);
     }
-    if (q.held && q.rnr_until == 0 && q.outstanding.count < m_config.window_messages) {
+    if (q.held && times(q).rnr_until == 0 && q.outstanding.count < m_config.window_messages) {
         release(q);
     }
 }
 
 void send_engine::release(qp& q) {
-    if (!q.held || q.rnr_until != 0) {
+    if (!q.held || times(q).rnr_until != 0) {
         return;
     }
     q.held = false;
@@ -784,7 +789,7 @@ void send_engine::rewind(qp& q, bool hold) {
     q.rewind = true;
     q.first_psn = oldest.first_psn;
     q.next_index = oldest.wqe_index;
-    q.deadline = 0;
+    stop_deadline(q);
     forget_outstanding(q);
     scheduler_update u;
     u.qpn = q.qpn;
@@ -803,7 +808,7 @@ void send_engine::fail(qp& q, ib::wc_status status, ib::qp_state to) {
     retire_front(q, status);
     q.dead = true;
     ++q.epoch;
-    q.deadline = 0;
+    stop_deadline(q);
     qpc_request r;
     r.operation = qpc_operation::modify;
     r.qpn = q.qpn;
@@ -857,29 +862,77 @@ bool send_engine::flush_outstanding() {
     return !m_flush.empty() || !m_flush_wait.empty();
 }
 
+const send_engine::qp_clock& send_engine::times(const qp& q) const {
+    static constexpr qp_clock stopped{};
+    return q.clock == none ? stopped : m_clocks[q.clock];
+}
+
+send_engine::qp_clock& send_engine::clock_of(qp& q) {
+    if (q.clock == none) {
+        if (m_free_clocks.empty()) {
+            m_free_clocks.push_back(static_cast<std::uint32_t>(m_clocks.size()));
+            m_clocks.emplace_back();
+        }
+        q.clock = m_free_clocks.back();
+        m_free_clocks.pop_back();
+        m_clocks[q.clock] = {};
+    }
+    return m_clocks[q.clock];
+}
+
+void send_engine::set_deadline(qp& q) {
+    qp_clock& c = clock_of(q);
+    c.deadline = now() + m_timeout_cycles[q.timeout];
+    arm_timer(q, c, c.deadline);
+}
+
+void send_engine::set_rnr_wait(qp& q, cycle_t until) {
+    qp_clock& c = clock_of(q);
+    c.rnr_until = until;
+    arm_timer(q, c, until);
+}
+
+void send_engine::stop_deadline(qp& q) {
+    if (q.clock != none) {
+        m_clocks[q.clock].deadline = 0;
+    }
+}
+
+void send_engine::stop_clock(qp& q) {
+    if (q.clock != none) {
+        m_clocks[q.clock].deadline = 0;
+        m_clocks[q.clock].rnr_until = 0;
+    }
+}
+
 // One entry per QP is in the heap; a deadline that moves back is looked at again when the entry comes up.
-void send_engine::arm_timer(qp& q, cycle_t due) {
-    if (q.armed != 0 && q.armed <= due) {
+void send_engine::arm_timer(const qp& q, qp_clock& c, cycle_t due) {
+    if (c.armed != 0 && c.armed <= due) {
         return;
     }
-    q.armed = due;
+    c.armed = due;
     m_timers.push({due, q.qpn & m_mask});
     wake_at(due);
 }
 
 void send_engine::run_timers() {
     while (!m_timers.empty() && m_timers.top().due <= now()) {
-        qp& q = m_qps[m_timers.top().slot];
-        if (q.armed == m_timers.top().due) {
-            q.armed = 0;
-        }
+        const timer t = m_timers.top();
         m_timers.pop();
-        if (q.rnr_until != 0 && q.rnr_until <= now()) {
-            q.rnr_until = 0;
+        qp& q = m_qps[t.slot];
+        if (q.clock == none) {
+            continue;  // an entry that was left behind by an earlier one
+        }
+        const std::uint32_t clock = q.clock;
+        if (m_clocks[clock].armed == t.due) {
+            m_clocks[clock].armed = 0;
+        }
+        if (m_clocks[clock].rnr_until != 0 && m_clocks[clock].rnr_until <= now()) {
+            m_clocks[clock].rnr_until = 0;
             release(q);
         }
-        if (q.deadline != 0 && q.deadline <= now()) {
-            q.deadline = 0;
+        if (m_clocks[clock].deadline != 0 && m_clocks[clock].deadline <= now()) {
+            m_clocks[clock].deadline = 0;
             if (!q.outstanding.empty() && ib::requester_is_on(q.state) && !q.dead) {
                 ++m_counters.timeouts;
                 if (q.retry_left == 0) {
@@ -890,11 +943,16 @@ void send_engine::run_timers() {
                 }
             }
         }
-        if (q.rnr_until != 0) {
-            arm_timer(q, q.rnr_until);
+        qp_clock& c = m_clocks[clock];
+        if (c.rnr_until != 0) {
+            arm_timer(q, c, c.rnr_until);
         }
-        if (q.deadline != 0) {
-            arm_timer(q, q.deadline);
+        if (c.deadline != 0) {
+            arm_timer(q, c, c.deadline);
+        }
+        if (c.armed == 0) {
+            q.clock = none;
+            m_free_clocks.push_back(clock);
         }
     }
     if (!m_sent.empty()) {
@@ -921,7 +979,7 @@ void send_engine::run_timers() {
 }
 
 void send_engine::check_drained(qp& q) {
-    if (q.state == ib::qp_state::sqd && q.notify_drained && q.outstanding.empty() && q.slot == none &&
+    if (q.state == ib::qp_state::sqd && q.notify_drained && q.outstanding.empty() && q.slot == idle &&
         !q.rewind && !q.resend) {
         q.notify_drained = false;
         m_events.push_back({{ib::event_type::sq_drained, q.qpn}, m_completions_made});

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/clock/channel.h"
+#include "model/clock/qp_table.h"
 #include "model/clock/ring_queue.h"
 #include "model/ib/headers.h"
 #include "model/ib/messages.h"
@@ -60,30 +61,52 @@ public:
 
 private:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
+    static constexpr std::uint16_t idle = 0xffff;
 
     struct qp {
         std::uint32_t qpn = 0;
-        ib::qp_state state = ib::qp_state::reset;
-        bool dead = false;      // an error was reported; waits for ERR or SQE
-        bool rewind = false;    // the next packet has first_psn
-        bool resend = false;    // WQEs before resend_until had begun before a rewind
-        bool held = false;      // the scheduler was told to hold
-        bool loaded = false;    // the retry counters below are those of the context
-        bool began = false;     // newest_sent is valid
-        bool made_any = false;  // newest_psn is valid
-        bool notify_drained = false;
-        std::uint8_t retry_limit = 0, retry_left = 0;
-        std::uint8_t rnr_limit = 0, rnr_left = 0;
-        std::uint8_t timeout = 0;
-        std::uint16_t next_index = 0;  // WQE that the next grant must begin with
-        std::uint16_t resend_until = 0;
-        std::uint16_t newest_sent = 0;  // newest WQE whose last packet has been made
-        std::uint32_t newest_psn = 0;   // of the packets made
+        std::uint32_t newest_psn = 0;  // of the packets made
         std::uint32_t epoch =
             0;  // moves with every rewind, error and reset: older packets and grants are void
         std::uint32_t first_psn = 0;  // with `rewind`
-        std::uint32_t slot = none;    // in service
+        std::uint32_t clock = none;   // its times in m_clocks
         outstanding_list::fifo outstanding;
+        std::uint16_t next_index = 0;  // WQE that the next grant must begin with
+        std::uint16_t resend_until = 0;
+        std::uint16_t newest_sent = 0;  // newest WQE whose last packet has been made
+        std::uint16_t slot = idle;      // in service
+        std::uint32_t retry_limit : 3, retry_left : 3;
+        std::uint32_t rnr_limit : 3, rnr_left : 3;
+        std::uint32_t timeout : 5;
+        bool dead : 1;      // an error was reported; waits for ERR or SQE
+        bool rewind : 1;    // the next packet has first_psn
+        bool resend : 1;    // WQEs before resend_until had begun before a rewind
+        bool held : 1;      // the scheduler was told to hold
+        bool loaded : 1;    // the retry counters are those of the context
+        bool began : 1;     // newest_sent is valid
+        bool made_any : 1;  // newest_psn is valid
+        bool notify_drained : 1;
+        ib::qp_state state : 3;
+
+        qp()
+            : retry_limit(0),
+              retry_left(0),
+              rnr_limit(0),
+              rnr_left(0),
+              timeout(0),
+              dead(false),
+              rewind(false),
+              resend(false),
+              held(false),
+              loaded(false),
+              began(false),
+              made_any(false),
+              notify_drained(false),
+              state(ib::qp_state::reset) {}
+    };
+    static_assert(sizeof(qp) == 36, "one for each QP slot: docs of qp_table");
+    /// Times of a QP that waits for something; kept while `armed`.
+    struct qp_clock {
         cycle_t armed = 0;      // due time of its entry in m_timers, 0 = none
         cycle_t deadline = 0;   // ACK timer, 0 = off
         cycle_t rnr_until = 0;  // RNR wait, 0 = none
@@ -151,7 +174,13 @@ private:
     void release(qp& q);
     void rewind(qp& q, bool hold);
     void fail(qp& q, ib::wc_status status, ib::qp_state to);
-    void arm_timer(qp& q, cycle_t due);
+    const qp_clock& times(const qp& q) const;
+    void set_deadline(qp& q);
+    void set_rnr_wait(qp& q, cycle_t until);
+    void stop_deadline(qp& q);
+    void stop_clock(qp& q);
+    void arm_timer(const qp& q, qp_clock& c, cycle_t due);
+    qp_clock& clock_of(qp& q);
     void check_drained(qp& q);
     qp& at(std::uint32_t qpn) { return m_qps[qpn & m_mask]; }
     bool drain_queues();
@@ -165,7 +194,9 @@ private:
     std::uint64_t m_clock_mhz = 250;
     std::uint32_t m_timer_shift = 0;
     std::array<cycle_t, 32> m_timeout_cycles{};
-    std::vector<qp> m_qps;
+    qp_table<qp> m_qps;
+    std::vector<qp_clock> m_clocks;
+    std::vector<std::uint32_t> m_free_clocks;
     outstanding_list m_outstanding;
     std::vector<service> m_services;
     ring_queue<std::uint32_t> m_free_services;

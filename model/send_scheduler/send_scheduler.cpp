@@ -16,7 +16,7 @@ send_scheduler::send_scheduler(const sc_core::sc_module_name& name, clock_domain
 void send_scheduler::reset(const send_scheduler_config& config, std::uint32_t qps) {
     m_config = config;
     m_mask = qps - 1;
-    m_qps.assign(qps, {});
+    m_qps.reset(qps);
     m_arbiter.reset(config, qps);
     m_counters = {};
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/clock/channel.h"
+#include "model/clock/qp_table.h"
 #include "model/ib/messages.h"
 #include "model/send_scheduler/arbiter.h"
 #include "model/send_scheduler/send_scheduler_config.h"
@@ -44,17 +45,27 @@ private:
         std::uint32_t qpn = 0;
         std::uint16_t producer = 0;
         std::uint16_t consumer = 0;
-        gate_state gate = gate_state::closed;
-        std::uint8_t sl = 0;
-        bool in_service = false;
-        bool held = false;
-        bool parked = false;   // gate bits in the context: the gate was found closed
-        bool changed = false;  // ... and whether it was opened since the grant
-        bool ready = false;
-        bool resend = false;  // WQEs before resend_until had begun: SQD does not close the gate to them
         std::uint16_t resend_until = 0;
+        std::uint8_t sl = 0;
+        gate_state gate : 2;
+        bool in_service : 1;
+        bool held : 1;
+        bool parked : 1;   // gate bits in the context: the gate was found closed
+        bool changed : 1;  // ... and whether it was opened since the grant
+        bool ready : 1;
+        bool resend : 1;  // WQEs before resend_until had begun: SQD does not close the gate to them
+
+        qp()
+            : gate(gate_state::closed),
+              in_service(false),
+              held(false),
+              parked(false),
+              changed(false),
+              ready(false),
+              resend(false) {}
         bool pending() const { return producer != consumer; }
     };
+    static_assert(sizeof(qp) == 12, "one for each QP slot: docs of qp_table");
 
     void apply(const state_event& e);
     void apply(const send_doorbell& d);
@@ -64,7 +75,7 @@ private:
 
     send_scheduler_config m_config;
     std::uint32_t m_mask = 0;
-    std::vector<qp> m_qps;
+    qp_table<qp> m_qps;
     arbiter m_arbiter;
     observer* m_observer = nullptr;
     counters_t m_counters;

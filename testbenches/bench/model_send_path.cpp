@@ -64,7 +64,7 @@ public:
             scheduler_state_o.push(e);
             send_state_o.push(e);
         }
-        wake_at(m_states.next_cycle());
+        wake_for(m_states.next_cycle());
         if (!m_posts) {
             return;
         }
@@ -76,11 +76,17 @@ public:
             m_has_word = false;
         }
         if (!m_has_word) {
-            wake_at(m_host.next_post(now()));
+            wake_for(m_host.next_post(now()));
         }
     }
 
 private:
+    void wake_for(cycle_t cycle) {
+        if (cycle != never) {
+            wake_at(cycle);
+        }
+    }
+
     send_path_host& m_host;
     bool m_posts;
     send_path_states m_states;
@@ -174,7 +180,9 @@ public:
                 wake_next();
             }
         }
-        wake_at(std::max(m_peer.next_acknowledge(), now() + 1));
+        if (m_peer.next_acknowledge() != never) {
+            wake_at(std::max(m_peer.next_acknowledge(), now() + 1));
+        }
     }
 
 private:

@@ -916,7 +916,7 @@ private:
                 m_quiet = m_quiet && m_vls[vl].quiet_periods >= repeated_periods;
             }
             if (!m_quiet) {
-                wake(link_block, (m_now / m_period_cycles + 1) * m_period_cycles);
+                wake_for_period();
             }
         }
         if (m_wire_free > m_now) {
@@ -925,6 +925,14 @@ private:
         }
         if ((m_announce && send_flow_control()) || send_packet()) {
             wake(link_block, std::max(m_wire_free, m_now + 1));
+        }
+    }
+    void wake_for_period() {
+        if constexpr (Skip) {
+            if (m_period_wake <= m_now) {
+                m_period_wake = (m_now / m_period_cycles + 1) * m_period_cycles;
+                wake(link_block, m_period_wake);
+            }
         }
     }
     bool send_flow_control() {
@@ -977,7 +985,7 @@ private:
         m_vls[vl].quiet_periods = 0;
         if (m_quiet) {
             m_quiet = false;
-            wake(link_block, (m_now / m_period_cycles + 1) * m_period_cycles);
+            wake_for_period();
         }
         m_vl_arbiter.charge(t.packet->size_bytes);
         const bool wire_was_idle = m_wire_free < m_now;
@@ -1267,6 +1275,7 @@ private:
     vl_arbiter m_vl_arbiter;
     std::array<vl_state, most_vls> m_vls;
     cycle_t m_period_cycles = 1;
+    cycle_t m_period_wake = 0;
     cycle_t m_wire_free = 0;
     std::uint32_t m_next_flow_vl = 0;
     bool m_initializing = true;
