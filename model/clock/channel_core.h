@@ -73,28 +73,9 @@ public:
     /// True when push() is allowed in this cycle. When it is not, the producer is woken as soon as it is.
     bool can_push() {
         const cycle_t now = m_engine->now();
-        if (m_last_push == now) {
-            m_engine->wake_at(*m_producer, now + 1);
-            return false;
-        }
-        const bool popped_now = m_last_pop == now;
-        const std::uint32_t seen = m_tail - m_head + (popped_now ? 1u : 0u);
-        if (seen >= m_limit) {
-            if (m_refused_since == never) {
-                m_refused_since = now;
-            }
-            if (popped_now) {
-                m_engine->wake_at(*m_producer, now + 1);
-            } else {
-                m_refused = true;
-            }
-            return false;
-        }
-        if (m_config.stall.producer_per_1024 != 0 && stalled(m_config.stall.producer_per_1024, now, 1)) {
-            m_engine->wake_at(*m_producer, now + 1);
-            return false;
-        }
-        return true;
+        const std::uint32_t seen = m_tail - m_head + (m_last_pop == now ? 1u : 0u);
+        return (seen < m_limit && m_last_push != now && m_config.stall.producer_per_1024 == 0) ||
+               is_free(now);
     }
 
     /// Pushes one entry; can_push() must be true.
@@ -116,15 +97,7 @@ public:
         if (m_ring[m_head & m_mask].visible > now) {
             return false;
         }
-        if (m_last_pop == now) {
-            m_engine->wake_at(*m_consumer, now + 1);
-            return false;
-        }
-        if (m_config.stall.consumer_per_1024 != 0 && stalled(m_config.stall.consumer_per_1024, now, 2)) {
-            m_engine->wake_at(*m_consumer, now + 1);
-            return false;
-        }
-        return true;
+        return (m_last_pop != now && m_config.stall.consumer_per_1024 == 0) || is_offered(now);
     }
 
     /// True when an entry is visible, injected stalls or not: for ordering rules between channels.
@@ -154,11 +127,11 @@ public:
         m_last_pop = now;
         if (m_refused) {
             m_refused = false;
-            m_engine->wake_at(*m_producer, now + 1);
+            m_engine->wake_next(*m_producer);
         }
         if (m_head != m_tail && m_ring[m_head & m_mask].visible <= now) {
             // Its own wake was for a cycle that is past: without this the entry would wait for the next one.
-            m_engine->wake_at(*m_consumer, now + 1);
+            m_engine->wake_next(*m_consumer);
         }
     }
 
@@ -178,8 +151,7 @@ private:
     T& slot_for_push() {
         const cycle_t now = m_engine->now();
         if (m_refused_since != never) {
-            m_refused_cycles += now - m_refused_since;
-            m_refused_since = never;
+            end_refusal(now);
         }
         entry& e = m_ring[m_tail & m_mask];
         e.visible = now + m_config.latency_cycles;
@@ -191,6 +163,47 @@ private:
         return e.value;
     }
 
+    // The rare ends of the operations above, out of the code that every tick runs through.
+
+    // can_push() when something speaks against it; wakes the producer for when nothing does any more.
+    [[gnu::noinline]] bool is_free(cycle_t now) {
+        if (m_last_push == now) {
+            m_engine->wake_next(*m_producer);
+            return false;
+        }
+        const bool popped_now = m_last_pop == now;
+        if (m_tail - m_head + (popped_now ? 1u : 0u) >= m_limit) {
+            if (m_refused_since == never) {
+                m_refused_since = now;
+            }
+            if (popped_now) {
+                m_engine->wake_next(*m_producer);
+            } else {
+                m_refused = true;
+            }
+            return false;
+        }
+        if (stalled(m_config.stall.producer_per_1024, now, 1)) {
+            m_engine->wake_next(*m_producer);
+            return false;
+        }
+        return true;
+    }
+
+    // The same for can_pop() and a visible entry.
+    [[gnu::noinline]] bool is_offered(cycle_t now) {
+        if (m_last_pop == now || stalled(m_config.stall.consumer_per_1024, now, 2)) {
+            m_engine->wake_next(*m_consumer);
+            return false;
+        }
+        return true;
+    }
+
+    [[gnu::noinline]] void end_refusal(cycle_t now) {
+        m_refused_cycles += now - m_refused_since;
+        m_refused_since = never;
+    }
+
     bool stalled(std::uint32_t per_1024, cycle_t now, std::uint64_t side) const {
         std::uint64_t x =
             (m_config.stall.seed * 2 + side) * 0x9e3779b97f4a7c15ULL + now * 0xd1342543de82ef95ULL;
@@ -200,13 +213,8 @@ private:
         return (x & 1023u) < per_1024;
     }
 
+    // What every push and pop needs lies together.
     engine* m_engine = nullptr;
-    tickable* m_consumer = nullptr;
-    tickable* m_producer = nullptr;
-    std::uint64_t m_no_flags = 0;
-    std::uint64_t* m_flags = &m_no_flags;
-    std::uint64_t m_flag = 0;
-    std::uint64_t m_flag_off = 0;
     std::vector<entry> m_ring;
     std::uint32_t m_mask = 0;
     std::uint32_t m_limit = 1;
@@ -214,11 +222,17 @@ private:
     std::uint32_t m_tail = 0;
     cycle_t m_last_push = 0;
     cycle_t m_last_pop = 0;
+    cycle_t m_refused_since = never;
+    tickable* m_consumer = nullptr;
+    tickable* m_producer = nullptr;
+    std::uint64_t* m_flags = &m_no_flags;
+    std::uint64_t m_flag = 0;
+    std::uint64_t m_flag_off = 0;
     bool m_refused = false;
     channel_config m_config;
     std::uint64_t m_pushed = 0;
-    cycle_t m_refused_since = never;
     std::uint64_t m_refused_cycles = 0;
+    std::uint64_t m_no_flags = 0;
 };
 
 }  // namespace hcasim

@@ -22,7 +22,7 @@ public:
 
 protected:
     cycle_t now() const { return m_cycles.now(); }
-    void wake_next() { m_cycles.wake_at(*this, m_cycles.now() + 1); }
+    void wake_next() { m_cycles.wake_next(*this); }
     void wake_at(cycle_t cycle) { m_cycles.wake_at(*this, cycle); }
 
 private:

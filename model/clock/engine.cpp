@@ -31,6 +31,7 @@ void engine::layout() {
     m_words = static_cast<std::uint32_t>((m_modules.size() + 63) / 64);
     m_words = std::max(m_words, 1u);
     m_next.assign(std::size_t{2} * m_words, 0);
+    m_next_row = m_next.data();
     m_has_next = false;
     m_bits.assign(std::size_t{wheel_slots} * m_words, 0);
     std::fill(std::begin(m_occupied), std::end(m_occupied), 0);
@@ -42,13 +43,21 @@ void engine::layout() {
 
 void engine::reset(engine_kind kind) {
     layout();
+    m_now = 0;
     m_far = {};
     m_first_far = never;
-    m_now = 0;
     m_ticks = 0;
     m_kind = kind;
     m_stopped = false;
     m_yield = false;
+}
+
+void engine::wake_later(tickable& module, cycle_t cycle) {
+    if (cycle - m_now - 1 < wheel_slots - 1) {
+        set(static_cast<std::uint32_t>(cycle & (wheel_slots - 1)), module);
+    } else {
+        wake_far(module, cycle);
+    }
 }
 
 void engine::wake_far(tickable& module, cycle_t cycle) {
@@ -104,7 +113,8 @@ inline void engine::tick_due(cycle_t cycle) {
     occupancy &= ~occupied;
     m_has_next = false;
     const std::uint32_t words = OneWord ? 1 : m_words;
-    std::uint64_t* const next = &m_next[(cycle & 1) * words];
+    std::uint64_t* const next = m_next_row;
+    m_next_row = &m_next[next == m_next.data() ? words : 0];
     for (std::uint32_t w = 0; w < words; ++w) {
         std::uint64_t due = next[w];
         next[w] = 0;

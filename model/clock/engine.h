@@ -67,15 +67,17 @@ public:
 
     /// Ticks `module` in `cycle`, which must be later than now().
     void wake_at(tickable& module, cycle_t cycle) {
-        const cycle_t distance = cycle - m_now;
-        if (distance == 1) {
-            m_next[(cycle & 1) * m_words + (module.m_slot >> 6)] |= module.m_bit;
-            m_has_next = true;
-        } else if (distance - 1 < wheel_slots - 1) {
-            set(static_cast<std::uint32_t>(cycle & (wheel_slots - 1)), module);
+        if (cycle == m_now + 1) {
+            wake_next(module);
         } else {
-            wake_far(module, cycle);
+            wake_later(module, cycle);
         }
+    }
+
+    /// Ticks `module` in the cycle after now().
+    void wake_next(tickable& module) {
+        m_next_row[module.m_slot >> 6] |= module.m_bit;
+        m_has_next = true;
     }
 
     /// First cycle in which a module is due; `never` when none is. Under `poll` that is now() + 1.
@@ -110,6 +112,8 @@ private:
         m_bits[wheel_slot * m_words + (module.m_slot >> 6)] |= module.m_bit;
         m_occupied[wheel_slot >> 6] |= std::uint64_t{1} << (wheel_slot & 63);
     }
+    // What is not needed in every tick stays out of the code that is.
+    [[gnu::noinline]] void wake_later(tickable& module, cycle_t cycle);
     void wake_far(tickable& module, cycle_t cycle);
     cycle_t next_on_wheel() const;
     void move_far(cycle_t cycle);
@@ -121,8 +125,10 @@ private:
     std::vector<tickable*> m_added;
     std::vector<tickable*> m_modules;  // in tick order
     std::uint32_t m_words = 1;
-    std::vector<std::uint64_t>
-        m_next;  // due in the next cycle, by its parity: most wakes, kept apart from the wheel
+    // Due in the next cycle: most wakes, kept apart from the wheel. Two rows in turn, so that what a tick
+    // wakes is not taken for the cycle of the tick.
+    std::vector<std::uint64_t> m_next;
+    std::uint64_t* m_next_row = nullptr;  // that of the cycle after m_now
     bool m_has_next = false;
     std::vector<std::uint64_t> m_bits;
     std::uint64_t m_occupied[occupancy_words] = {};

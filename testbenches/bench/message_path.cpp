@@ -21,12 +21,12 @@ namespace hcasim {
 
 namespace {
 
-constexpr std::uint32_t cq_entries = 32768;
+constexpr std::uint32_t cq_entries = 4096;
 constexpr std::uint32_t cqes_per_arm = cq_entries / 4;
 constexpr std::uint32_t eq_entries = 1024;
 constexpr cycle_t poll_cycles = 64;
 constexpr std::uint32_t most_words = 64;     // doorbells in one MMIO burst
-constexpr std::uint32_t receive_factor = 4;  // receive WQEs per send that the peer may have posted
+constexpr std::uint32_t receive_factor = 2;  // receive WQEs per send that the peer may have posted
 constexpr std::uint64_t uar_doorbell = ib::bar_page_bytes + ib::uar_doorbell_offset;
 constexpr std::uint32_t read_cycles = 125;
 constexpr std::uint32_t write_cycles = 63;
@@ -129,6 +129,7 @@ public:
         domain().wake_at(*this, next_poll());
     }
 
+    bool in_traffic() const { return m_traffic; }
     std::uint64_t sent() const { return m_sent; }
     std::uint64_t received() const { return m_received; }
 
@@ -433,11 +434,13 @@ void message_path::connect() {
         throw std::runtime_error("message path: the commands have not ended");
     }
     p.domain.set_horizon(p.domain.now());
-    p.host_a.begin_traffic();
-    p.host_b.begin_traffic();
 }
 
 void message_path::run_for(cycle_t cycles) {
+    if (m_parts->host_a.commands_done() && !m_parts->host_a.in_traffic()) {
+        m_parts->host_a.begin_traffic();
+        m_parts->host_b.begin_traffic();
+    }
     m_parts->domain.set_horizon(m_parts->domain.now() + cycles);
     sc_core::sc_start();
 }
