@@ -5,6 +5,7 @@
 #include <random>
 #include <stdexcept>
 
+#include "model/block_factory.h"
 #include "model/command_unit/command_unit.h"
 #include "model/completion_unit/completion_unit.h"
 #include "model/doorbell_unit/doorbell_unit.h"
@@ -55,7 +56,7 @@ struct hca::blocks {
 };
 
 hca::hca(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_pool& pool,
-         std::uint64_t order_seed)
+         std::uint64_t order_seed, block_factory* factory)
     : sc_core::sc_module(name),
       interrupt_o("interrupt_o"),
       link_o("link_o"),
@@ -63,17 +64,19 @@ hca::hca(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_p
       m_blocks(std::make_unique<blocks>()) {
     blocks& b = *m_blocks;
     b.pool = &pool;
+    block_factory own;
+    block_factory& maker = factory != nullptr ? *factory : own;
     std::vector<std::function<void()>> make = {
         [&] { b.host = std::make_unique<host_interface>("host_interface", domain, pool); },
-        [&] { b.doorbell = std::make_unique<doorbell_unit>("doorbell_unit", domain); },
-        [&] { b.cache = std::make_unique<qp_context_cache>("qp_context_cache", domain, pool); },
-        [&] { b.scheduler = std::make_unique<send_scheduler>("send_scheduler", domain); },
+        [&] { b.doorbell = maker.make_doorbell_unit("doorbell_unit", domain); },
+        [&] { b.cache = maker.make_qp_context_cache("qp_context_cache", domain, pool); },
+        [&] { b.scheduler = maker.make_send_scheduler("send_scheduler", domain); },
         [&] { b.send = std::make_unique<send_engine>("send_engine", domain, pool); },
         [&] { b.receive = std::make_unique<receive_engine>("receive_engine", domain, pool); },
         [&] { b.completions = std::make_unique<completion_unit>("completion_unit", domain); },
         [&] { b.commands = std::make_unique<command_unit>("command_unit", domain); },
-        [&] { b.tx = std::make_unique<link_tx>("link_tx", domain, pool); },
-        [&] { b.rx = std::make_unique<link_rx>("link_rx", domain, pool); },
+        [&] { b.tx = maker.make_link_tx("link_tx", domain, pool); },
+        [&] { b.rx = maker.make_link_rx("link_rx", domain, pool); },
     };
     if (order_seed != 0) {
         std::mt19937_64 random(order_seed);

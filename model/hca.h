@@ -19,6 +19,8 @@
 
 namespace hcasim {
 
+class block_factory;
+
 /// A host channel adapter with one port: the blocks and the channels between them, no behaviour of its own.
 ///
 /// Sockets and ports:
@@ -36,9 +38,10 @@ namespace hcasim {
 class hca : public sc_core::sc_module {
 public:
     /// All HCAs of a fabric share one clock domain and one packet pool. `order_seed` permutes the order in
-    /// which the blocks are constructed (0 = natural order); results do not depend on it.
+    /// which the blocks are constructed (0 = natural order); results do not depend on it. `factory` makes the
+    /// blocks that something else may stand in for; null for the model's own.
     hca(const sc_core::sc_module_name& name, clock_domain& domain, ib::packet_pool& pool,
-        std::uint64_t order_seed = 0);
+        std::uint64_t order_seed = 0, block_factory* factory = nullptr);
     ~hca() override;
 
     tlm::tlm_target_socket<64>& mmio_targ_socket();

@@ -135,6 +135,25 @@ public:
         }
     }
 
+    // What the other side of a channel shows in this cycle, for one that watches: asking changes nothing and
+    // wakes nobody.
+
+    /// What can_push() would say.
+    bool is_ready() const {
+        const cycle_t now = m_engine->now();
+        const std::uint32_t seen = m_tail - m_head + (m_last_pop == now ? 1u : 0u);
+        return seen < m_limit && m_last_push != now && !stalled(m_config.stall.producer_per_1024, now, 1);
+    }
+    /// What can_pop() would say.
+    bool is_valid() const {
+        const cycle_t now = m_engine->now();
+        return has_visible() && m_last_pop != now && !stalled(m_config.stall.consumer_per_1024, now, 2);
+    }
+    bool was_pushed() const { return m_last_push == m_engine->now(); }
+    bool was_popped() const { return m_last_pop == m_engine->now(); }
+    /// The newest entry; one must be there.
+    const T& back() const { return m_ring[(m_tail - 1) & m_mask].value; }
+
     /// Entries inside, visible or not.
     std::uint32_t level() const { return m_tail - m_head; }
     std::uint64_t pushed() const { return m_pushed; }

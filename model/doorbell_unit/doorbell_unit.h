@@ -22,7 +22,7 @@ public:
     out_port<receive_doorbell> receive_o;
     out_port<cq_doorbell> cq_o;
 
-    void reset(const doorbell_unit_config& config, std::uint32_t qps);
+    virtual void reset(const doorbell_unit_config& config, std::uint32_t qps);
     void set_observer(observer* o) { m_observer = o; }
     void tick() override;
 
@@ -35,14 +35,16 @@ public:
         std::uint32_t max_level = 0;
     };
     const counters_t& counters() const { return m_counters; }
-    std::uint32_t fifo_level() const { return m_fifo.level(); }
+    virtual std::uint32_t fifo_level() const { return m_fifo.level(); }
+
+protected:
+    observer* m_observer = nullptr;
+    counters_t m_counters;
 
 private:
     bool take(const doorbell_write& write, bool was_full);
 
     doorbell_fifo m_fifo;
-    observer* m_observer = nullptr;
-    counters_t m_counters;
     bool m_blocked = false;  // the front word has been counted as having found the FIFO full
 };
 

@@ -23,7 +23,7 @@ public:
     out_port<ib::packet*> packet_o;
     out_port<credit_update> credit_o;
 
-    void reset(const link_config& config);
+    virtual void reset(const link_config& config);
     void tick() override;
 
     struct counters_t {
@@ -36,6 +36,10 @@ public:
         std::uint64_t max_buffered_bytes = 0;
     };
     const counters_t& counters() const { return m_counters; }
+
+protected:
+    ib::packet_pool& m_pool;
+    counters_t m_counters;
 
 private:
     struct arriving {
@@ -55,7 +59,6 @@ private:
     void deliver();
     void report_credits();
 
-    ib::packet_pool& m_pool;
     link_config m_config;
     ring_queue<arriving> m_arriving;
     std::array<vl_state, 15> m_vls;
@@ -64,7 +67,6 @@ private:
     std::uint32_t m_buffered = 0;  // packets in all buffers
     std::uint64_t m_buffered_bytes = 0;
     ring_queue<credit_update> m_limits;  // announced by the peer, on their way to link_tx
-    counters_t m_counters;
 };
 
 }  // namespace hcasim

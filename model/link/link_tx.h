@@ -39,7 +39,7 @@ public:
     out_port<ib::packet*> wire_o;
     optional_out_port<sent_notice> sent_o;  ///< unbound at a switch port
 
-    void reset(const link_config& config, std::uint64_t clock_mhz, std::uint64_t seed);
+    virtual void reset(const link_config& config, std::uint64_t clock_mhz, std::uint64_t seed);
     void set_observer(observer* o) { m_observer = o; }
     void tick() override;
 

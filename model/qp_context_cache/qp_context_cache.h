@@ -33,7 +33,8 @@ public:
     in_port<dma_read_done> fill_i;
     out_port<dma_write> writeback_o;
 
-    void reset(const qp_context_cache_config& config, std::uint32_t qps, std::uint64_t context_address);
+    virtual void reset(const qp_context_cache_config& config, std::uint32_t qps,
+                       std::uint64_t context_address);
     void set_observer(observer* o) { m_observer = o; }
     void tick() override;
 
@@ -45,6 +46,11 @@ public:
         std::uint64_t evictions = 0;
     };
     const counters_t& counters() const { return m_counters; }
+
+protected:
+    ib::packet_pool& m_pool;
+    observer* m_observer = nullptr;
+    counters_t m_counters;
 
 private:
     struct waiting_request {
@@ -71,7 +77,6 @@ private:
     void announce(const ib::qp_context& c, bool created);
     qpc_response& respond(client to);
 
-    ib::packet_pool& m_pool;
     qp_context_cache_config m_config;
     std::uint32_t m_mask = 0;
     std::uint64_t m_address = 0;
@@ -85,8 +90,6 @@ private:
     std::uint32_t m_next_client = 0;
     std::uint64_t m_used_misses = 0;    // bit per entry of m_misses
     std::uint64_t m_filled_misses = 0;  // ... whose data is here, but not yet in a line
-    observer* m_observer = nullptr;
-    counters_t m_counters;
 };
 
 }  // namespace hcasim

@@ -25,7 +25,7 @@ public:
     in_port<scheduler_update> update_i;
     out_port<send_grant> grant_o;
 
-    void reset(const send_scheduler_config& config, std::uint32_t qps);
+    virtual void reset(const send_scheduler_config& config, std::uint32_t qps);
     void set_observer(observer* o) { m_observer = o; }
     void tick() override;
 
@@ -37,8 +37,14 @@ public:
         std::uint64_t stale_doorbells = 0;
     };
     const counters_t& counters() const { return m_counters; }
-    bool gate_is_open(std::uint32_t qpn) const { return m_qps[qpn & m_mask].gate == gate_state::open; }
-    bool is_pending(std::uint32_t qpn) const { return m_qps[qpn & m_mask].pending(); }
+    virtual bool gate_is_open(std::uint32_t qpn) const {
+        return m_qps[qpn & m_mask].gate == gate_state::open;
+    }
+    virtual bool is_pending(std::uint32_t qpn) const { return m_qps[qpn & m_mask].pending(); }
+
+protected:
+    observer* m_observer = nullptr;
+    counters_t m_counters;
 
 private:
     struct qp {
@@ -77,8 +83,6 @@ private:
     std::uint32_t m_mask = 0;
     qp_table<qp> m_qps;
     arbiter m_arbiter;
-    observer* m_observer = nullptr;
-    counters_t m_counters;
 };
 
 }  // namespace hcasim
