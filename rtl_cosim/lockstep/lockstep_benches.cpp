@@ -1,0 +1,45 @@
+#include "rtl_cosim/lockstep/lockstep_benches.h"
+
+#include "rtl_cosim/lockstep/doorbell_unit_bench.h"
+
+namespace hcasim {
+
+namespace {
+
+struct entry {
+    const char* name;
+    std::unique_ptr<lockstep_bench> (*make)();
+};
+
+template <class Bench>
+std::unique_ptr<lockstep_bench> make_bench() {
+    return std::make_unique<Bench>(sc_core::sc_gen_unique_name("lockstep"));
+}
+
+constexpr entry entries[] = {
+    {"doorbell_unit", make_bench<doorbell_unit_bench>},
+};
+
+}  // namespace
+
+const std::vector<std::string>& lockstep_blocks() {
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> all;
+        for (const entry& e : entries) {
+            all.emplace_back(e.name);
+        }
+        return all;
+    }();
+    return names;
+}
+
+std::unique_ptr<lockstep_bench> make_lockstep_bench(const std::string& block) {
+    for (const entry& e : entries) {
+        if (block == e.name) {
+            return e.make();
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace hcasim

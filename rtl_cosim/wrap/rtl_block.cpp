@@ -1,0 +1,218 @@
+#include "rtl_cosim/wrap/rtl_block.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace hcasim {
+
+namespace rtl_detail {
+
+namespace {
+
+std::string number(std::uint64_t value) {
+    return value < 10 ? fmt::format("{}", value) : fmt::format("{} (0x{:x})", value, value);
+}
+
+}  // namespace
+
+void field_binder::add(const char* name, std::uint32_t width_bits) {
+    const std::string full = port + "_" + name + suffix;
+    const verilog_pin found = block.pin(full);
+    if (found.width_bits() != width_bits) {
+        throw verilog_error(
+            fmt::format("port {} has {} bits, expected {}", full, found.width_bits(), width_bits));
+    }
+    pins.push_back(found);
+}
+
+void field_comparer::note(const char* name, std::uint64_t expected, std::uint64_t actual) {
+    difference->port = *port + "." + name;
+    difference->expected = number(expected);
+    difference->actual = number(actual);
+}
+
+void field_comparer::bytes(const char* name, std::uint8_t* data, std::size_t bytes) {
+    std::vector<std::uint8_t> actual(bytes);
+    pins[at++].get_bytes(actual.data(), bytes);
+    for (std::size_t i = 0; i < bytes && !differs; ++i) {
+        if (actual[i] != data[i]) {
+            differs = true;
+            note(fmt::format("{}[{}]", name, i).c_str(), data[i], actual[i]);
+        }
+    }
+}
+
+void field_printer::add(const char* name, std::uint64_t value) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value);
+    if (std::strcmp(name, "qpn") == 0) {
+        has_qpn = true;
+        qpn = static_cast<std::uint32_t>(value);
+    }
+}
+
+void field_printer::bytes(const char* name, std::uint8_t* data, std::size_t bytes) {
+    // Enough to tell two apart.
+    std::uint32_t sum = 0;
+    for (std::size_t i = 0; i < bytes; ++i) {
+        sum = sum * 31 + data[i];
+    }
+    text += fmt::format("{}{} #{:08x}", text.empty() ? "" : ", ", name, sum);
+}
+
+void field_sampler::bytes(const char*, std::uint8_t* data, std::size_t bytes) {
+    std::uint64_t low = 0;
+    std::memcpy(&low, data, std::min<std::size_t>(bytes, 8));
+    all.push_back(low);
+}
+
+verilog_pin handshake_pin(verilog_block& block, const std::string& name) {
+    const verilog_pin found = block.pin(name);
+    if (found.width_bits() != 1) {
+        throw verilog_error(fmt::format("port {} has {} bits, expected 1", name, found.width_bits()));
+    }
+    return found;
+}
+
+}  // namespace rtl_detail
+
+void rtl_block::reset(rtl_mode mode, const verilog_source& source, const std::string& block_name,
+                      const std::function<void(verilog_block&)>& configure) {
+    m_mode = mode;
+    m_name = block_name;
+    m_difference.reset();
+    m_done = 0;
+    m_active = true;
+    m_transfers = 0;
+    m_compared = 0;
+    if (mode == rtl_mode::model) {
+        return;
+    }
+    verilog_source wanted = m_own_source ? *m_own_source : source;
+    if (m_own_source) {
+        wanted.parameters = source.parameters;
+    }
+    std::string key = wanted.top;
+    for (const std::string& file : wanted.files) {
+        key += "\n" + file;
+    }
+    for (const auto& [name, value] : wanted.parameters) {
+        key += fmt::format(" {}={}", name, value);
+    }
+    if (m_verilog == nullptr || key != m_loaded) {
+        m_verilog = std::make_unique<verilog_block>(wanted);
+        m_loaded = key;
+        for (const auto& port : m_ports) {
+            port->bind(*m_verilog);
+        }
+        m_busy = m_verilog->find("busy_o");
+    }
+    // In reset nothing comes in.
+    for (const verilog_block::named_pin& p : m_verilog->pins()) {
+        if (!p.pin.is_output() && p.pin.width_bits() <= 64) {
+            p.pin.set(0);
+        }
+    }
+    configure(*m_verilog);
+    m_verilog->reset();
+}
+
+void rtl_block::set_watcher(rtl_watcher* watcher) {
+    m_watcher = watcher;
+    m_declared = false;
+}
+
+// The cycles in which the block slept: nothing came in, so nothing but the count of cycles moves.
+void rtl_block::catch_up() {
+    while (m_done + 1 < m_cycles.now()) {
+        for (const verilog_block::named_pin& p : m_verilog->pins()) {
+            const std::size_t n = p.name.size();
+            if (!p.pin.is_output() && n > 8 && p.name.compare(n - 8, 8, "_valid_i") == 0) {
+                p.pin.set(0);
+            }
+        }
+        m_verilog->settle();
+        m_verilog->clock_edge();
+        ++m_done;
+    }
+}
+
+void rtl_block::begin_cycle() {
+    if (m_done + 1 < m_cycles.now()) {
+        catch_up();
+    }
+    m_active = false;
+    for (const auto& port : m_ports) {
+        port->drive();
+        m_active = m_active || port->has_input();
+    }
+    if (before_settle) {
+        before_settle();
+    }
+    m_verilog->settle();
+}
+
+void rtl_block::apply() {
+    if (after_settle) {
+        after_settle();
+    }
+    for (const auto& port : m_ports) {
+        m_transfers += port->fires() ? 1 : 0;
+        if (port->apply()) {
+            m_active = true;
+        }
+    }
+}
+
+void rtl_block::compare() {
+    for (const auto& port : m_ports) {
+        m_transfers += port->fires() ? 1 : 0;
+        m_active = m_active || port->fires();
+    }
+    if (!m_difference) {
+        ++m_compared;
+        rtl_difference d;
+        d.block = m_name;
+        d.cycle = m_cycles.now();
+        bool differs = false;
+        for (const auto& port : m_ports) {
+            if (port->differs(d)) {
+                differs = true;
+                break;
+            }
+        }
+        differs = differs || (compare_more && compare_more(d));
+        if (differs) {
+            m_difference = d;
+        }
+    }
+    if (m_watcher != nullptr) {
+        if (!m_declared) {
+            for (const auto& port : m_ports) {
+                port->declare(*m_watcher);
+            }
+            m_declared = true;
+        }
+        m_samples.clear();
+        for (const auto& port : m_ports) {
+            port->sample(m_cycles.now(), m_samples, *m_watcher);
+        }
+        m_watcher->values(m_cycles.now(), m_samples);
+    }
+    if (m_difference && m_throws) {
+        throw rtl_mismatch(*m_difference);
+    }
+}
+
+void rtl_block::end_cycle() {
+    // A pin without storage is a design that does not say; it is clocked in every cycle.
+    const bool busy = !m_busy || m_busy.get() != 0;
+    m_verilog->clock_edge();
+    m_done = m_cycles.now();
+    if (busy || m_active) {
+        m_cycles.wake_next(m_owner);
+    }
+}
+
+}  // namespace hcasim

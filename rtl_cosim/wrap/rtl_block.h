@@ -1,0 +1,424 @@
+#ifndef HCASIM_RTL_COSIM_WRAP_RTL_BLOCK_H
+#define HCASIM_RTL_COSIM_WRAP_RTL_BLOCK_H
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/clock/channel.h"
+#include "rtl_cosim/wrap/message_fields.h"
+#include "rtl_cosim/wrap/rtl_difference.h"
+#include "rtl_cosim/wrap/rtl_mode.h"
+#include "rtl_cosim/wrap/rtl_watcher.h"
+#include "rtl_cosim/wrap/verilog_block.h"
+
+namespace hcasim {
+
+/// One port of a block and its pins.
+class rtl_port {
+public:
+    virtual ~rtl_port() = default;
+    /// Finds the pins; throws verilog_error when one is missing or of another width.
+    virtual void bind(verilog_block& block) = 0;
+    /// Sets the pins that are inputs of the Verilog from what the channel shows in this cycle.
+    virtual void drive() = 0;
+    /// Lets pass what the Verilog lets pass; true when a message passed or is held up.
+    virtual bool apply() = 0;
+    /// Whether a valid input is there in this cycle.
+    virtual bool has_input() const = 0;
+    /// After the model's tick: the first thing in which the Verilog differs.
+    virtual bool differs(rtl_difference& d) = 0;
+    /// True when the Verilog lets a message pass in this cycle.
+    virtual bool fires() const = 0;
+    virtual void declare(rtl_watcher& w) const = 0;
+    virtual void sample(cycle_t cycle, std::vector<std::uint64_t>& all, rtl_watcher& w) = 0;
+};
+
+namespace rtl_detail {
+
+// Finds the pins of a message.
+struct field_binder {
+    verilog_block& block;
+    const std::string& port;
+    const char* suffix;
+    std::vector<verilog_pin>& pins;
+    template <class T>
+    void field(const char* name, T&, std::uint32_t width_bits) {
+        add(name, width_bits);
+    }
+    void bytes(const char* name, std::uint8_t*, std::size_t bytes) {
+        add(name, static_cast<std::uint32_t>(8 * bytes));
+    }
+    void add(const char* name, std::uint32_t width_bits);
+};
+
+struct field_setter {
+    const std::vector<verilog_pin>& pins;
+    std::size_t at = 0;
+    template <class T>
+    void field(const char*, T& value, std::uint32_t) {
+        pins[at++].set(static_cast<std::uint64_t>(value));
+    }
+    void bytes(const char*, std::uint8_t* data, std::size_t bytes) { pins[at++].set_bytes(data, bytes); }
+};
+
+struct field_getter {
+    const std::vector<verilog_pin>& pins;
+    std::size_t at = 0;
+    template <class T>
+    void field(const char*, T& value, std::uint32_t) {
+        value = static_cast<T>(pins[at++].get());
+    }
+    void bytes(const char*, std::uint8_t* data, std::size_t bytes) { pins[at++].get_bytes(data, bytes); }
+};
+
+// Compares the model's message with the pins.
+struct field_comparer {
+    const std::vector<verilog_pin>& pins;
+    rtl_difference* difference = nullptr;
+    const std::string* port = nullptr;
+    std::size_t at = 0;
+    bool differs = false;
+    template <class T>
+    void field(const char* name, T& value, std::uint32_t width_bits) {
+        const std::uint64_t mask =
+            width_bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width_bits) - 1;
+        const std::uint64_t expected = static_cast<std::uint64_t>(value) & mask;
+        const std::uint64_t actual = pins[at++].get() & mask;
+        if (expected != actual && !differs) {
+            differs = true;
+            note(name, expected, actual);
+        }
+    }
+    void bytes(const char* name, std::uint8_t* data, std::size_t bytes);
+    void note(const char* name, std::uint64_t expected, std::uint64_t actual);
+};
+
+struct field_printer {
+    std::string text;
+    bool has_qpn = false;
+    std::uint32_t qpn = 0;
+    template <class T>
+    void field(const char* name, T& value, std::uint32_t) {
+        add(name, static_cast<std::uint64_t>(value));
+    }
+    void bytes(const char* name, std::uint8_t* data, std::size_t bytes);
+    void add(const char* name, std::uint64_t value);
+};
+
+struct field_declarer {
+    rtl_watcher& watcher;
+    const std::string& port;
+    bool of_model;
+    template <class T>
+    void field(const char* name, T&, std::uint32_t width_bits) {
+        watcher.declare(port + "_" + name, width_bits, of_model);
+    }
+    void bytes(const char* name, std::uint8_t*, std::size_t) {
+        watcher.declare(port + "_" + name, 64, of_model);
+    }
+};
+
+struct field_sampler {
+    std::vector<std::uint64_t>& all;
+    template <class T>
+    void field(const char*, T& value, std::uint32_t width_bits) {
+        const std::uint64_t mask =
+            width_bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width_bits) - 1;
+        all.push_back(static_cast<std::uint64_t>(value) & mask);
+    }
+    void bytes(const char*, std::uint8_t* data, std::size_t bytes);
+};
+
+verilog_pin handshake_pin(verilog_block& block, const std::string& name);
+
+}  // namespace rtl_detail
+
+/// An input: the channel's `valid` and front message go in, `ready` comes out.
+template <class T, class Fields = message_fields<T>>
+class rtl_input final : public rtl_port {
+public:
+    rtl_input(std::string name, in_port<T>& port) : m_name(std::move(name)), m_port(port) {}
+
+    void bind(verilog_block& block) override {
+        m_pins.clear();
+        m_valid = rtl_detail::handshake_pin(block, m_name + "_valid_i");
+        m_ready = rtl_detail::handshake_pin(block, m_name + "_ready_o");
+        rtl_detail::field_binder binder{block, m_name, "_i", m_pins};
+        T message{};
+        Fields::visit(message, binder);
+    }
+    void drive() override {
+        m_is_valid = m_port.core().is_valid();
+        m_valid.set(m_is_valid ? 1 : 0);
+        if (m_is_valid) {
+            m_message = m_port.front();
+            rtl_detail::field_setter setter{m_pins};
+            Fields::visit(m_message, setter);
+        }
+    }
+    bool has_input() const override { return m_is_valid; }
+    bool fires() const override { return m_is_valid && m_ready.get() != 0; }
+    bool apply() override {
+        if (fires()) {
+            m_port.drop();
+        }
+        return m_is_valid;
+    }
+    bool differs(rtl_difference& d) override {
+        const bool expected = m_port.core().was_popped();
+        if (expected == fires()) {
+            return false;
+        }
+        rtl_detail::field_printer printer;
+        Fields::visit(m_message, printer);
+        d.port = m_name + "_i";
+        d.expected = (expected ? "takes " : "does not take ") + printer.text;
+        d.actual = fires() ? "takes it" : "does not take it";
+        d.has_qpn = printer.has_qpn;
+        d.qpn = printer.qpn;
+        return true;
+    }
+    void declare(rtl_watcher& w) const override {
+        w.declare(m_name + "_valid", 1, true);
+        w.declare(m_name + "_ready", 1, true);
+        w.declare(m_name + "_ready", 1, false);
+        T message{};
+        rtl_detail::field_declarer declarer{w, m_name, true};
+        Fields::visit(message, declarer);
+    }
+    void sample(cycle_t cycle, std::vector<std::uint64_t>& all, rtl_watcher& w) override {
+        const bool popped = m_port.core().was_popped();
+        all.push_back(m_is_valid ? 1 : 0);
+        all.push_back(popped ? 1 : 0);
+        all.push_back(m_ready.get());
+        rtl_detail::field_sampler sampler{all};
+        Fields::visit(m_message, sampler);
+        if (popped) {
+            rtl_detail::field_printer printer;
+            Fields::visit(m_message, printer);
+            w.message(cycle, m_name + "_i", printer.text, printer.has_qpn, printer.qpn);
+        }
+    }
+
+    /// The message at the front; valid while has_input().
+    T& message() { return m_message; }
+
+private:
+    std::string m_name;
+    in_port<T>& m_port;
+    std::vector<verilog_pin> m_pins;
+    verilog_pin m_valid;
+    verilog_pin m_ready;
+    T m_message{};
+    bool m_is_valid = false;
+};
+
+/// An output: `ready` goes in, `valid` and the message come out.
+template <class T, class Fields = message_fields<T>, class Port = out_port<T>>
+class rtl_output final : public rtl_port {
+public:
+    rtl_output(std::string name, Port& port) : m_name(std::move(name)), m_port(port) {}
+
+    /// Completes a message that the Verilog sends, before it is pushed (in the place of the model only).
+    std::function<void(T&)> complete;
+
+    void bind(verilog_block& block) override {
+        m_pins.clear();
+        m_valid = rtl_detail::handshake_pin(block, m_name + "_valid_o");
+        m_ready = rtl_detail::handshake_pin(block, m_name + "_ready_i");
+        rtl_detail::field_binder binder{block, m_name, "_o", m_pins};
+        T message{};
+        Fields::visit(message, binder);
+    }
+    void drive() override {
+        m_is_ready = m_port.is_bound() ? m_port.core().is_ready() : true;
+        m_ready.set(m_is_ready ? 1 : 0);
+    }
+    bool has_input() const override { return false; }
+    bool fires() const override { return m_is_ready && m_valid.get() != 0; }
+    bool apply() override {
+        if (m_valid.get() == 0) {
+            return false;
+        }
+        if (!m_port.is_bound()) {
+            return true;
+        }
+        if (m_port.can_push()) {  // when refused, this asks to be woken
+            T message{};
+            rtl_detail::field_getter getter{m_pins};
+            Fields::visit(message, getter);
+            if (complete) {
+                complete(message);
+            }
+            m_port.push(message);
+        }
+        return true;
+    }
+    bool differs(rtl_difference& d) override {
+        if (!m_port.is_bound()) {
+            return false;
+        }
+        const bool expected = m_port.core().was_pushed();
+        if (!expected && !fires()) {
+            return false;
+        }
+        T message{};
+        if (expected) {
+            message = m_port.core().back();
+        } else {
+            rtl_detail::field_getter getter{m_pins};
+            Fields::visit(message, getter);
+        }
+        rtl_detail::field_printer printer;
+        Fields::visit(message, printer);
+        d.has_qpn = printer.has_qpn;
+        d.qpn = printer.qpn;
+        d.port = m_name + "_o";
+        if (expected != fires()) {
+            d.expected = expected ? printer.text : "nothing";
+            d.actual = expected ? "nothing" : printer.text;
+            return true;
+        }
+        rtl_detail::field_comparer comparer{m_pins, &d, &d.port};
+        Fields::visit(message, comparer);
+        return comparer.differs;
+    }
+    void declare(rtl_watcher& w) const override {
+        w.declare(m_name + "_ready", 1, true);
+        for (const bool of_model : {true, false}) {
+            w.declare(m_name + "_valid", 1, of_model);
+            T message{};
+            rtl_detail::field_declarer declarer{w, m_name, of_model};
+            Fields::visit(message, declarer);
+        }
+    }
+    void sample(cycle_t cycle, std::vector<std::uint64_t>& all, rtl_watcher& w) override {
+        const bool pushed = m_port.is_bound() && m_port.core().was_pushed();
+        if (pushed) {
+            m_last = m_port.core().back();
+        }
+        rtl_detail::field_sampler sampler{all};
+        all.push_back(m_is_ready ? 1 : 0);
+        all.push_back(pushed ? 1 : 0);
+        Fields::visit(m_last, sampler);
+        T message{};
+        rtl_detail::field_getter getter{m_pins};
+        Fields::visit(message, getter);
+        all.push_back(m_valid.get());
+        Fields::visit(message, sampler);
+        if (pushed) {
+            rtl_detail::field_printer printer;
+            Fields::visit(m_last, printer);
+            w.message(cycle, m_name + "_o", printer.text, printer.has_qpn, printer.qpn);
+        }
+    }
+
+private:
+    std::string m_name;
+    Port& m_port;
+    std::vector<verilog_pin> m_pins;
+    verilog_pin m_valid;
+    verilog_pin m_ready;
+    T m_last{};
+    bool m_is_ready = false;
+};
+
+/// The Verilog of a block: in its place or beside it. A block's adapter derives from the model's block and
+/// holds one of these; its tick() calls tick() here.
+class rtl_block {
+public:
+    explicit rtl_block(tickable& owner, engine& cycles) : m_owner(owner), m_cycles(cycles) {}
+
+    template <class T, class Fields = message_fields<T>>
+    rtl_input<T, Fields>& input(const std::string& name, in_port<T>& port) {
+        auto made = std::make_unique<rtl_input<T, Fields>>(name, port);
+        auto& reference = *made;
+        m_ports.push_back(std::move(made));
+        return reference;
+    }
+    template <class T, class Fields = message_fields<T>, class Port = out_port<T>>
+    rtl_output<T, Fields, Port>& output(const std::string& name, Port& port) {
+        auto made = std::make_unique<rtl_output<T, Fields, Port>>(name, port);
+        auto& reference = *made;
+        m_ports.push_back(std::move(made));
+        return reference;
+    }
+    /// A port that needs more than the rule of names.
+    void add(std::unique_ptr<rtl_port> port) { m_ports.push_back(std::move(port)); }
+
+    /// Called when the inputs of a cycle have been set, before the outputs are looked at.
+    std::function<void()> before_settle;
+    /// Called in the place of the model, with the outputs of the cycle settled: trace pins.
+    std::function<void()> after_settle;
+    /// In shadow mode: more to be compared after the model's tick, true when it differs.
+    std::function<bool(rtl_difference&)> compare_more;
+
+    /// Takes another design's place (the user's own, or a mutant); null goes back to the project's.
+    void set_source(std::optional<verilog_source> source) { m_own_source = std::move(source); }
+    const std::optional<verilog_source>& own_source() const { return m_own_source; }
+
+    /// Compiles `source` if need be, resets the Verilog and begins at cycle 1. `configure` sets the cfg pins.
+    /// Throws verilog_error.
+    void reset(rtl_mode mode, const verilog_source& source, const std::string& block_name,
+               const std::function<void(verilog_block&)>& configure);
+
+    rtl_mode mode() const { return m_mode; }
+    bool is_model() const { return m_mode == rtl_mode::model; }
+    verilog_block& verilog() { return *m_verilog; }
+    verilog_pin pin(const std::string& name) const { return m_verilog->pin(name); }
+
+    /// One cycle; `model_tick` is the model's.
+    template <class Tick>
+    void tick(Tick&& model_tick) {
+        begin_cycle();
+        if (m_mode == rtl_mode::shadow) {
+            model_tick();
+            compare();
+        } else {
+            apply();
+        }
+        end_cycle();
+    }
+
+    /// The first difference, in shadow mode. What comes after it is not compared any more.
+    const std::optional<rtl_difference>& difference() const { return m_difference; }
+    /// Whether a difference throws rtl_mismatch at once (in a whole system) or is only kept.
+    void set_throws(bool throws) { m_throws = throws; }
+    void set_watcher(rtl_watcher* watcher);
+    std::uint64_t transfers() const { return m_transfers; }
+    std::uint64_t cycles_compared() const { return m_compared; }
+
+private:
+    void begin_cycle();
+    void apply();
+    void compare();
+    void end_cycle();
+    void catch_up();
+
+    tickable& m_owner;
+    engine& m_cycles;
+    std::vector<std::unique_ptr<rtl_port>> m_ports;
+    std::optional<verilog_source> m_own_source;
+    std::unique_ptr<verilog_block> m_verilog;
+    std::string m_loaded;  // what m_verilog was made of
+    std::string m_name;
+    verilog_pin m_busy;
+    rtl_mode m_mode = rtl_mode::model;
+    cycle_t m_done = 0;  // last cycle whose edge the Verilog has had
+    bool m_active = false;
+    bool m_throws = true;
+    std::optional<rtl_difference> m_difference;
+    rtl_watcher* m_watcher = nullptr;
+    bool m_declared = false;
+    std::vector<std::uint64_t> m_samples;
+    std::uint64_t m_transfers = 0;
+    std::uint64_t m_compared = 0;
+};
+
+}  // namespace hcasim
+
+#endif
