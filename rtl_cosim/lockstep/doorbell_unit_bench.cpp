@@ -158,10 +158,14 @@ doorbell_unit_bench::~doorbell_unit_bench() = default;
 
 rtl_block& doorbell_unit_bench::verilog() { return m_parts->block.verilog(); }
 
+std::vector<std::map<std::string, std::uint64_t>> doorbell_unit_bench::sizes_of_mutants() const {
+    return {{{"QPS", 16}, {"DEPTH", 4}}};
+}
+
 void doorbell_unit_bench::reset_block(lockstep_random& random) {
     doorbell_unit_config config;
     // Two designs: one small enough to be full all the time, one as the card has it.
-    const bool small = random.below(4) != 0;
+    const bool small = random.below(4) != 0 || small_only();
     const std::uint32_t qps = small ? 16 : 1024;
     config.fifo_depth = small ? 4 : 32;
     config.coalesce = random.below(4) != 0;

@@ -14,6 +14,7 @@ public:
     explicit doorbell_unit_bench(const sc_core::sc_module_name& name);
     ~doorbell_unit_bench() override;
     rtl_block& verilog() override;
+    std::vector<std::map<std::string, std::uint64_t>> sizes_of_mutants() const override;
 
 protected:
     void reset_block(lockstep_random& random) override;

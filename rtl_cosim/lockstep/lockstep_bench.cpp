@@ -58,7 +58,6 @@ void lockstep_bench::start(const lockstep_episode& e) {
         stall.consumer_per_1024 = most == 0 ? 0 : m_random.below(most);
         reset_channel(stall);
     }
-    verilog().set_throws(false);
     reset_block(m_random);
 }
 

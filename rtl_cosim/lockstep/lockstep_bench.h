@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <systemc>
 #include <vector>
@@ -38,6 +40,11 @@ public:
 
     /// Resets everything for an episode. Throws verilog_error.
     void start(const lockstep_episode& e);
+    /// Sizes with which mutants are tried: small ones, that reach every corner soon.
+    virtual std::vector<std::map<std::string, std::uint64_t>> sizes_of_mutants() const = 0;
+    /// Only these sizes are used from the next episode on.
+    void set_small_only(bool on) { m_small_only = on; }
+
     /// Runs up to and including `last`.
     void run_to(cycle_t last);
 
@@ -48,6 +55,7 @@ protected:
 
     clock_domain& domain() { return m_domain; }
     load& offered() { return m_load; }
+    bool small_only() const { return m_small_only; }
 
     /// Joins two ports with a channel of the usual kind, with back-pressure drawn per episode.
     template <class T, class Out, class In>
@@ -72,6 +80,7 @@ private:
     clock_domain m_domain;
     coverage m_coverage;
     lockstep_random m_random;
+    bool m_small_only = false;
     load m_load;
     std::size_t m_load_points;
     std::vector<std::unique_ptr<sc_core::sc_module>> m_channels;

@@ -386,8 +386,8 @@ public:
 
     /// The first difference, in shadow mode. What comes after it is not compared any more.
     const std::optional<rtl_difference>& difference() const { return m_difference; }
-    /// Whether a difference throws rtl_mismatch at once (in a whole system) or is only kept.
-    void set_throws(bool throws) { m_throws = throws; }
+    /// Called at the first difference.
+    std::function<void(const rtl_difference&)> on_difference;
     void set_watcher(rtl_watcher* watcher);
     std::uint64_t transfers() const { return m_transfers; }
     std::uint64_t cycles_compared() const { return m_compared; }
@@ -410,7 +410,6 @@ private:
     rtl_mode m_mode = rtl_mode::model;
     cycle_t m_done = 0;  // last cycle whose edge the Verilog has had
     bool m_active = false;
-    bool m_throws = true;
     std::optional<rtl_difference> m_difference;
     rtl_watcher* m_watcher = nullptr;
     bool m_declared = false;

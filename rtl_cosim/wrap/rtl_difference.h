@@ -20,7 +20,7 @@ struct rtl_difference {
     std::uint32_t qpn = 0;  ///< of the message concerned
 };
 
-/// Thrown by a block that is compared while it runs in a whole system.
+/// A difference in a whole system: its run has no result.
 class rtl_mismatch : public std::runtime_error {
 public:
     explicit rtl_mismatch(const rtl_difference& d)

@@ -123,6 +123,7 @@ void scenario_config::describe(parameter_list& list) {
     cm.describe(list);
     host.describe(list);
     hca.describe(list);
+    rtl.describe(list);
 }
 
 namespace {

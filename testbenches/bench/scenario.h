@@ -10,6 +10,7 @@
 #include "model/clock/engine.h"
 #include "model/hca_config.h"
 #include "model/stats/parameter.h"
+#include "rtl_cosim/wrap/rtl_config.h"
 #include "testbenches/bench/run_result.h"
 
 namespace hcasim {
@@ -87,6 +88,7 @@ struct scenario_config {
     cm_config cm;
     host_config host;
     hca_config hca;
+    rtl_config rtl;
     std::vector<script_step> steps;
     std::vector<script_connection> script_connections;
 
@@ -111,8 +113,8 @@ class scenario_error : public std::runtime_error {
 void validate(const scenario_config& scenario);
 
 /// Runs a scenario once. One process can call this many times: the hierarchy for a number of hosts is
-/// elaborated once and reset for each run. Throws scenario_error; a violated invariant is reported in the
-/// result.
+/// elaborated once and reset for each run. Throws scenario_error; rtl_mismatch and verilog_error when blocks
+/// are Verilog; a violated invariant is reported in the result.
 run_result run_scenario(const scenario_config& scenario, const run_options& options);
 
 }  // namespace hcasim

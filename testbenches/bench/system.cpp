@@ -73,11 +73,11 @@ cycle_t wire_cycle(const script_plan& plan, std::size_t deed, const std::vector<
 
 struct system::host_node {
     host_node(const std::string& prefix, clock_domain& domain, ib::packet_pool& packets, std::uint32_t host,
-              std::uint64_t order_seed, run_director& director)
+              std::uint64_t order_seed, block_factory* factory, run_director& director)
         : memory((prefix + "_memory").c_str()),
           bus((prefix + "_bus").c_str(), bar_address, ib::bar_bytes),
           processor((prefix + "_processor").c_str(), domain, bar_address),
-          adapter((prefix + "_hca").c_str(), domain, packets, order_seed),
+          adapter((prefix + "_hca").c_str(), domain, packets, order_seed, factory),
           software((prefix + "_software").c_str(), domain, host, memory, processor, arrivals, director) {
         processor.mmio_init_socket().bind(bus.host_targ_socket());
         bus.mmio_init_socket().bind(adapter.mmio_targ_socket());
@@ -95,7 +95,7 @@ struct system::host_node {
 };
 
 system::system(const sc_core::sc_module_name& name, std::uint32_t hosts, std::uint64_t clock_mhz,
-               std::uint64_t order_seed)
+               std::uint64_t order_seed, bool with_rtl)
     : sc_core::sc_module(name),
       m_hosts(hosts),
       m_order_seed(order_seed),
@@ -103,9 +103,10 @@ system::system(const sc_core::sc_module_name& name, std::uint32_t hosts, std::ui
       m_recorder(hosts),
       m_director(m_domain, m_recorder) {
     SC_METHOD(elaborated_method);
+    m_rtl.on_difference = [this] { m_domain.stop(); };
     for (std::uint32_t h = 0; h < hosts; ++h) {
         m_nodes.push_back(std::make_unique<host_node>("host" + std::to_string(h), m_domain, m_packets, h,
-                                                      order_seed, m_director));
+                                                      order_seed, with_rtl ? &m_rtl : nullptr, m_director));
     }
     if (hosts == 2) {
         bind_cable();
@@ -229,6 +230,7 @@ run_result system::run_once(const scenario_config& scenario, const run_options& 
     m_domain.cycles().set_order_seed(m_order_seed);
     m_domain.reset(options.engine);
     m_packets.reclaim();
+    m_rtl.set_modes(scenario.rtl);
     m_recorder.set_wave(options.wave);
     m_recorder.set_tap(options.tap_packets);
     m_recorder.reset(scenario);
@@ -279,6 +281,9 @@ run_result system::run_once(const scenario_config& scenario, const run_options& 
     }
     m_domain.set_horizon(scenario.max_cycles == 0 ? never : scenario.max_cycles);
     sc_core::sc_start();
+    if (m_rtl.difference()) {
+        throw rtl_mismatch(*m_rtl.difference());
+    }
 
     const bool idle = !m_domain.cycles().stopped() && scenario.max_cycles == 0;
     run_result result = m_recorder.finish(m_domain.now(), counters(), idle);
@@ -322,8 +327,9 @@ run_result run_scenario(const scenario_config& scenario, const run_options& opti
     static std::uint32_t hosts = 0;
     static std::uint64_t clock_mhz = 0;
     static std::uint64_t order_seed = 0;
+    static bool with_rtl = false;
     if (current == nullptr || hosts != scenario.hosts || clock_mhz != scenario.hca.clock_mhz ||
-        order_seed != options.order_seed) {
+        order_seed != options.order_seed || with_rtl != scenario.rtl.any()) {
         if (current != nullptr) {
             delete current;
             current = nullptr;
@@ -332,7 +338,8 @@ run_result run_scenario(const scenario_config& scenario, const run_options& opti
         hosts = scenario.hosts;
         clock_mhz = scenario.hca.clock_mhz;
         order_seed = options.order_seed;
-        current = new system("system", hosts, clock_mhz, order_seed);
+        with_rtl = scenario.rtl.any();
+        current = new system("system", hosts, clock_mhz, order_seed, with_rtl);
         sc_core::sc_start(sc_core::SC_ZERO_TIME);
     }
     return current->run(scenario, options);

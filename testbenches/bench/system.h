@@ -10,6 +10,7 @@
 #include "model/clock/clock_domain.h"
 #include "model/hca.h"
 #include "model/ib/packet.h"
+#include "rtl_cosim/wrap/rtl_factory.h"
 #include "testbenches/bench/arrival_tap.h"
 #include "testbenches/bench/fabric_switch.h"
 #include "testbenches/bench/host_software.h"
@@ -30,11 +31,13 @@ class system : public sc_core::sc_module {
 public:
     SC_HAS_PROCESS(system);
 
+    /// `with_rtl`: blocks of the cards can be Verilog.
     system(const sc_core::sc_module_name& name, std::uint32_t hosts, std::uint64_t clock_mhz,
-           std::uint64_t order_seed);
+           std::uint64_t order_seed, bool with_rtl);
     ~system() override;
 
-    /// Runs a scenario that fits the number of hosts and the clock. SystemC must have elaborated.
+    /// Runs a scenario that fits the number of hosts and the clock. SystemC must have elaborated. Throws
+    /// rtl_mismatch when Verilog differs from the model beside it, verilog_error when it cannot be had.
     run_result run(const scenario_config& scenario, const run_options& options);
 
 private:
@@ -53,6 +56,7 @@ private:
     std::uint64_t m_order_seed;
     clock_domain m_domain;
     ib::packet_pool m_packets;
+    rtl_factory m_rtl;
     recorder m_recorder;
     run_director m_director;
     std::vector<std::unique_ptr<host_node>> m_nodes;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "build_info.h"
+#include "rtl_cosim/wrap/rtl_places.h"
 #include "testbenches/bench/bench_command.h"
 #include "testbenches/program/commands.h"
 #include "testbenches/program/input_error.h"
@@ -26,8 +27,9 @@ constexpr const char* examples = R"(Examples:
   hcasim params gate
   hcasim check my_scenario.toml
   hcasim regress --junit report.xml
+  hcasim cosim all --cycles 1000000 --seed 1
 
-Exit codes: 0 good, 1 a result differs from the golden one, 2 bad input, 3 a rule of the protocol was violated.)";
+Exit codes: 0 good, 1 a result or the Verilog differs, 2 bad input, 3 a rule of the protocol was violated.)";
 
 engine_kind engine_of(const std::string& name) {
     const std::vector<std::string> names{"wheel", "poll"};
@@ -65,12 +67,15 @@ struct command_line {
     CLI::App* check = app.add_subcommand("check", "Validates scenarios without running them");
     CLI::App* doctor =
         app.add_subcommand("doctor", "Says what is installed, what is missing and the command that mends it");
+    CLI::App* cosim = app.add_subcommand(
+        "cosim", "Runs the Verilog of a block beside the model and compares them in every cycle");
     CLI::App* bench = app.add_subcommand("bench", "Speed of the model against a plain loop of the same work");
 
     run_arguments run_to;
     std::string seed, engine = "wheel";
     regress_arguments regress_to;
     params_arguments params_to;
+    cosim_arguments cosim_to;
     std::vector<std::string> check_files, check_overrides;
 
     command_line() {
@@ -105,6 +110,22 @@ struct command_line {
 
         check->add_option("FILE", check_files, "Scenario files")->required()->type_name("");
         add_set(check, check_overrides);
+        cosim->add_option("BLOCK", cosim_to.block, "Block, or all (default)")->type_name("");
+        cosim->add_option("--cycles", cosim_to.cycles, "Cycles of each block (default 1000000)")
+            ->type_name("N")
+            ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 62));
+        cosim->add_option("--seed", cosim_to.seed, "Seed of the stimulus (default 1)")->type_name("N");
+        cosim->add_option("--episode", cosim_to.episode, "Begins with this episode of the stimulus")
+            ->type_name("N")
+            ->check(CLI::Range(0u, 4000000000u));
+        cosim->add_option("--rtl", cosim_to.rtl, "Verilog to be compared instead of the project's")
+            ->type_name("FILE.v");
+        cosim->add_option("--map", cosim_to.map, "How the ports of --rtl are named and timed")
+            ->type_name("FILE.toml");
+        cosim->add_option("--wave", cosim_to.wave, "Waves of the first difference (default cosim_BLOCK.vcd)")
+            ->type_name("FILE.vcd");
+        cosim->add_flag("--mutants", cosim_to.mutants,
+                        "Tries the faults of rtl_cosim/mutants: each must be caught");
         // It reads its own options.
         bench->prefix_command();
         bench->set_help_flag();
@@ -215,6 +236,9 @@ int dispatch(command_line& line, std::vector<std::string> arguments) {
     if (*line.params) {
         return params_command(line.params_to);
     }
+    if (*line.cosim) {
+        return cosim_command(line.cosim_to);
+    }
     if (*line.check) {
         return check_command(line.check_files, line.check_overrides);
     }
@@ -224,6 +248,8 @@ int dispatch(command_line& line, std::vector<std::string> arguments) {
 }  // namespace
 
 int program_main(const std::vector<std::string>& arguments) {
+    set_rtl_places({std::string(build_info::source_directory) + "/rtl_cosim",
+                    std::string(build_info::build_directory) + "/rtl"});
     try {
         command_line line;
         return dispatch(line, arguments);

@@ -1,6 +1,7 @@
 #ifndef HCASIM_TESTBENCHES_PROGRAM_COMMANDS_H
 #define HCASIM_TESTBENCHES_PROGRAM_COMMANDS_H
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,7 @@ namespace hcasim {
 /// Exit codes of the program (docs/scenarios.md).
 enum exit_code : int {
     exit_good = 0,
-    exit_differs = 1,    ///< regress: a result is not the golden one
+    exit_differs = 1,    ///< regress: a result is not the golden one; cosim: model and Verilog differ
     exit_bad_input = 2,  ///< one line on standard error says what and where
     exit_violated = 3,   ///< a run broke a rule of the protocol
     exit_internal = 70,  ///< a fault of the program itself
@@ -42,6 +43,18 @@ struct regress_arguments {
     engine_kind engine = engine_kind::wheel;
 };
 int regress_command(const regress_arguments& arguments);
+
+struct cosim_arguments {
+    std::string block = "all";
+    std::uint64_t cycles = 1000000;  ///< of each block
+    std::uint64_t seed = 1;
+    std::uint64_t episode = 0;  ///< the first one
+    std::string rtl;            ///< Verilog of the user's; empty: the project's
+    std::string map;            ///< how its ports are named
+    std::string wave;           ///< VCD of the first difference; empty: cosim_BLOCK.vcd
+    bool mutants = false;
+};
+int cosim_command(const cosim_arguments& arguments);
 
 /// The whole command line without the program's name. Prints, and returns the exit code; throws nothing.
 int program_main(const std::vector<std::string>& arguments);

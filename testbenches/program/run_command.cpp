@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <sstream>
 
+#include "rtl_cosim/wrap/rtl_difference.h"
+#include "rtl_cosim/wrap/verilog_source.h"
 #include "testbenches/bench/scenario.h"
 #include "testbenches/program/commands.h"
 #include "testbenches/program/config_hash.h"
@@ -22,6 +24,8 @@ run_result run_or_explain(const scenario_file& file, const run_options& options)
         return run_scenario(file.config, options);
     } catch (const scenario_error& error) {
         throw file.located(error);
+    } catch (const verilog_error& error) {
+        throw input_error(file.path + ": " + error.what());
     }
 }
 
@@ -43,7 +47,13 @@ int run_command(const run_arguments& arguments) {
         options.wave = [&vcd](std::uint64_t cycle, const std::string& signal, std::uint32_t width,
                               std::uint64_t value) { vcd.change(cycle, signal, width, value); };
     }
-    const run_result result = run_or_explain(file, options);
+    run_result result;
+    try {
+        result = run_or_explain(file, options);
+    } catch (const rtl_mismatch& mismatch) {
+        fmt::print(stderr, "{}: {}\n", arguments.scenario, mismatch.what());
+        return exit_differs;
+    }
     const std::string hash = config_hash(file.config);
 
     if (json.wanted()) {

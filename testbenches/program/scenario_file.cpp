@@ -347,10 +347,12 @@ private:
                 p.set_text(**node.as_string());
                 return std::nullopt;
             case parameter::kind_t::choice: {
-                if (!node.is_string()) {
+                // Of choices that have true and false, these may be given as such.
+                const std::string truth = node.is_boolean() ? (**node.as_boolean() ? "true" : "false") : "";
+                if (!node.is_string() && !is_choice(p, truth)) {
                     return refuse(p, "is " + describe(node));
                 }
-                const std::string value = **node.as_string();
+                const std::string value = node.is_string() ? **node.as_string() : truth;
                 if (!is_choice(p, value)) {
                     return refuse(p, "is " + describe(node), nearest_name(value, p.choices));
                 }

@@ -1,0 +1,33 @@
+#include "rtl_cosim/wrap/rtl_factory.h"
+
+#include "rtl_cosim/wrap/rtl_doorbell_unit.h"
+
+namespace hcasim {
+
+void rtl_factory::set_modes(const rtl_config& config) {
+    m_config = config;
+    m_difference.reset();
+    for (const auto& set : m_set_mode) {
+        set();
+    }
+}
+
+void rtl_factory::watch(rtl_block& block) {
+    block.on_difference = [this](const rtl_difference& d) {
+        if (!m_difference) {
+            m_difference = d;
+            if (on_difference) {
+                on_difference();
+            }
+        }
+    };
+}
+
+std::unique_ptr<doorbell_unit> rtl_factory::make_doorbell_unit(const char* name, clock_domain& domain) {
+    auto made = std::make_unique<rtl_doorbell_unit>(name, domain, rtl_mode::model);
+    watch(made->verilog());
+    m_set_mode.emplace_back([this, block = made.get()] { block->set_mode(m_config.doorbell_unit); });
+    return made;
+}
+
+}  // namespace hcasim

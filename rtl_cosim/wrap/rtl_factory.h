@@ -1,0 +1,37 @@
+#ifndef HCASIM_RTL_COSIM_WRAP_RTL_FACTORY_H
+#define HCASIM_RTL_COSIM_WRAP_RTL_FACTORY_H
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "model/block_factory.h"
+#include "rtl_cosim/wrap/rtl_block.h"
+#include "rtl_cosim/wrap/rtl_config.h"
+
+namespace hcasim {
+
+class rtl_doorbell_unit;
+
+/// Makes blocks that can be Verilog. Which of them are is said before each reset of the cards.
+class rtl_factory final : public block_factory {
+public:
+    /// Called when a block that is compared differs, at most once until the next set_modes().
+    std::function<void()> on_difference;
+
+    void set_modes(const rtl_config& config);
+    const std::optional<rtl_difference>& difference() const { return m_difference; }
+
+    std::unique_ptr<doorbell_unit> make_doorbell_unit(const char* name, clock_domain& domain) override;
+
+private:
+    void watch(rtl_block& block);
+
+    rtl_config m_config;
+    std::optional<rtl_difference> m_difference;
+    std::vector<std::function<void()>> m_set_mode;
+};
+
+}  // namespace hcasim
+
+#endif
