@@ -92,6 +92,7 @@ void qp_context_cache::reset(const qp_context_cache_config& config, std::uint32_
     m_data.assign(m_tags.lines(), {});
     m_misses.assign(config.misses_outstanding, {});
     m_replay.clear();
+    m_waiting = 0;
     for (auto& queue : m_responses) {
         queue.clear();
     }
@@ -112,7 +113,7 @@ void qp_context_cache::tick() {
     // A line that was installed is not taken away before those that waited for it have been served.
     const bool installed = m_filled_misses != 0 && m_replay.empty() && install_filled();
     // One access to the arrays per cycle: those that waited for a fill first, then the clients in turn. A
-    // client whose request cannot be served in this cycle (no free miss entry, no room for an answer) does
+    // client whose request cannot be served in this cycle (no entry to wait in, no room for an answer) does
     // not hold up the others.
     bool served = false;
     const bool replaying = !installed && !m_replay.empty();  // the install was this cycle's access
@@ -121,6 +122,7 @@ void qp_context_cache::tick() {
         served = serve(w.from, w.request, true);
         if (served) {
             m_replay.pop_front();
+            --m_waiting;
         }
     } else if (!installed) {
         for (std::uint32_t i = 0; i < client_count && !served; ++i) {
@@ -219,10 +221,16 @@ bool qp_context_cache::serve(client from, const qpc_request& r, bool replayed) {
         m_counters.hits += replayed ? 0 : 1;
         return true;
     }
+    // From here on the request waits for a fill. (One that is replayed finds its line: none is taken away
+    // before all have been served.)
+    if (m_waiting == m_config.waiting_requests) {
+        return false;
+    }
     for (std::uint64_t used = m_used_misses; used != 0; used &= used - 1) {
         miss& m = m_misses[static_cast<std::size_t>(__builtin_ctzll(used))];
         if (m.slot == slot) {
             m.requests.push_back({from, r});
+            ++m_waiting;
             ++m_counters.merged;
             return true;
         }
@@ -236,6 +244,7 @@ bool qp_context_cache::serve(client from, const qpc_request& r, bool replayed) {
     m_used_misses |= std::uint64_t{1} << free;
     m.slot = slot;
     m.requests.push_back({from, r});
+    ++m_waiting;
     fill_o.push({m_address + std::uint64_t{slot} * ib::qp_context_slot_bytes,
                  static_cast<std::uint32_t>(ib::qp_context_slot_bytes), free, m.data.data()});
     m_counters.misses += replayed ? 0 : 1;

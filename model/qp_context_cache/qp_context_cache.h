@@ -84,6 +84,7 @@ private:
     std::vector<ib::qp_context> m_data;  // per line
     std::vector<miss> m_misses;
     ring_queue<waiting_request> m_replay;
+    std::uint32_t m_waiting = 0;  // requests in m_misses and m_replay
     std::array<ring_queue<timed_response>, client_count> m_responses;
     std::uint64_t m_request_inputs = 0;     // bits of filled_inputs()
     std::uint32_t m_responses_waiting = 0;  // in all of m_responses

@@ -15,6 +15,9 @@ void qp_context_cache_config::describe(parameter_list& list) {
     list.integer("qp_context_cache.misses_outstanding", misses_outstanding, 1, 64,
                  {"entries", "misses that can be fetched at once; requests for a QP under way are merged",
                   evidence::documented, "JingZhao: 4 outstanding ICM misses"});
+    list.integer("qp_context_cache.waiting_requests", waiting_requests, 1, 1024,
+                 {"entries", "requests that wait for a fill or for their turn after it, in all",
+                  evidence::assumed, ""});
     list.integer(
         "qp_context_cache.hit_cycles", hit_cycles, 1, 64,
         {"cycles", "lookup to response on a hit", evidence::documented, "JingZhao: get FSM of 2 cycles"});

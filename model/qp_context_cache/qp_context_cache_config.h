@@ -15,6 +15,7 @@ struct qp_context_cache_config {
     std::uint32_t ways = 4;
     replacement_policy replacement = replacement_policy::lru;
     std::uint32_t misses_outstanding = 8;
+    std::uint32_t waiting_requests = 64;
     std::uint32_t hit_cycles = 2;
     void describe(parameter_list& list);
 };

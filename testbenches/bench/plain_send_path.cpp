@@ -418,6 +418,7 @@ private:
             stuck = !serve(m_replay.front());
             if (!stuck) {
                 m_replay.pop_front();
+                --m_waiting;
             }
         } else if (!installed && m_context_requests.can_pop(m_now)) {
             stuck = !serve(m_context_requests.front());
@@ -483,10 +484,14 @@ private:
             m_tags.touch(line);
             return true;
         }
+        if (m_waiting == m_config.hca.qp_context_cache.waiting_requests) {
+            return false;
+        }
         miss* free = nullptr;
         for (miss& m : m_misses) {
             if (m.used && m.slot == slot) {
                 m.requests.push_back(r);
+                ++m_waiting;
                 return true;
             }
             if (!m.used && free == nullptr) {
@@ -499,6 +504,7 @@ private:
         free->used = true;
         free->slot = slot;
         free->requests.push_back(r);
+        ++m_waiting;
         push(m_cache_reads) = {m_host.context_address() + std::uint64_t{slot} * ib::qp_context_slot_bytes,
                                static_cast<std::uint32_t>(ib::qp_context_slot_bytes),
                                static_cast<std::uint32_t>(free - m_misses.data()), free->data.data()};
@@ -1250,6 +1256,7 @@ private:
     std::vector<miss> m_misses;
     std::uint32_t m_used_misses = 0;
     ring_queue<context_request> m_replay;
+    std::uint32_t m_waiting = 0;
     ring_queue<timed_answer> m_answers;
 
     std::vector<sender> m_senders;

@@ -174,6 +174,50 @@ TEST_CASE("context cache: a miss does not hold up hits; misses_outstanding bound
     CHECK(b.to_send.seen.size() == 3);
 }
 
+TEST_CASE(
+    "context cache: waiting_requests bounds those that wait for a fill or for their turn; hits of others "
+    "pass") {
+    cache_bench b;
+    for (const engine_kind kind : both) {
+        b.config.waiting_requests = 3;
+        b.start(kind);
+        b.command.visible_at(10, b.read(9));
+        b.run_to(100);
+        const miss_walk t{200, b.memory.cycles(), 2};
+        b.send.visible_at(t.n, b.read(3));         // waits for its fill
+        b.receive.visible_at(t.n + 1, b.read(3));  // merged: two wait
+        b.send.visible_at(t.n + 2, b.read(4));     // three
+        b.send.visible_at(t.n + 3, b.read(5));  // stays in its channel, and so does one that would be merged
+        b.receive.visible_at(t.n + 4, b.read(3));
+        b.command.visible_at(t.n + 5, b.read(9));
+        b.run_to(400);
+        CHECK(b.block.counters().merged == 1);
+        CHECK(b.to_command.cycles().back() == t.n + 5 + 3);
+        // 3 is installed at f and answers at f + 1 and f + 2; 4, here at f + 2, is installed at f + 3 and
+        // answers at f + 4. The clients' turn comes at f + 5, behind the command unit: 5 is a miss, 3 a hit
+        // by now.
+        const cycle_t f = t.filled();
+        REQUIRE(b.memory.requests.seen.size() == 4);
+        CHECK(b.memory.requests.cycles().back() == f + 5 + 1);
+        REQUIRE(b.to_send.seen.size() == 3);
+        CHECK(b.to_send.cycles()[0] == f + 1 + 3);
+        CHECK(b.to_send.cycles()[1] == f + 4 + 3);
+        REQUIRE(b.to_receive.seen.size() == 2);
+        CHECK(b.to_receive.cycles() == std::vector<cycle_t>{f + 2 + 3, f + 6 + 3});
+        CHECK_FALSE(b.to_receive.seen[0].value.was_hit);
+        CHECK(b.to_receive.seen[1].value.was_hit);
+
+        b.config.waiting_requests = 1;
+        b.start(kind);
+        b.send.visible_at(t.n, b.read(3));
+        b.receive.visible_at(t.n + 1, b.read(4));  // a miss entry is free, a place to wait is not
+        b.run_to(400);
+        CHECK(b.memory.requests.cycles() == std::vector<cycle_t>{t.n + 1, f + 2 + 1});
+        CHECK(b.to_receive.cycles() ==
+              std::vector<cycle_t>{miss_walk{f + 2, b.memory.cycles(), 2}.response()});
+    }
+}
+
 TEST_CASE("context cache: LRU victims, by hand") {
     cache_bench b;
     b.config.sets = 1;
