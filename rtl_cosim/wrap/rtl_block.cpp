@@ -107,6 +107,15 @@ void rtl_block::reset(rtl_mode mode, const verilog_source& source, const std::st
             port->bind(*m_verilog);
         }
         m_busy = m_verilog->find("busy_o");
+        m_valid_inputs.clear();
+        const std::string ending = "_valid_i";
+        for (const verilog_block::named_pin& p : m_verilog->pins()) {
+            const std::size_t n = p.name.size();
+            if (!p.pin.is_output() && n > ending.size() &&
+                p.name.compare(n - ending.size(), ending.size(), ending) == 0) {
+                m_valid_inputs.push_back(p.pin);
+            }
+        }
     }
     // In reset nothing comes in.
     for (const verilog_block::named_pin& p : m_verilog->pins()) {
@@ -125,13 +134,10 @@ void rtl_block::set_watcher(rtl_watcher* watcher) {
 
 // The cycles in which the block slept: nothing came in, so nothing but the count of cycles moves.
 void rtl_block::catch_up() {
+    for (const verilog_pin& valid : m_valid_inputs) {
+        valid.set(0);
+    }
     while (m_done + 1 < m_cycles.now()) {
-        for (const verilog_block::named_pin& p : m_verilog->pins()) {
-            const std::size_t n = p.name.size();
-            if (!p.pin.is_output() && n > 8 && p.name.compare(n - 8, 8, "_valid_i") == 0) {
-                p.pin.set(0);
-            }
-        }
         m_verilog->settle();
         m_verilog->clock_edge();
         ++m_done;

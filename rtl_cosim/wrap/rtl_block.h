@@ -407,6 +407,7 @@ private:
     std::string m_loaded;  // what m_verilog was made of
     std::string m_name;
     verilog_pin m_busy;
+    std::vector<verilog_pin> m_valid_inputs;
     rtl_mode m_mode = rtl_mode::model;
     cycle_t m_done = 0;  // last cycle whose edge the Verilog has had
     bool m_active = false;
