@@ -13,7 +13,7 @@
 #       ctest entry that passes when the command exits with 0 and is reported as skipped when it exits with 77
 #
 # SYSTEMC: the target may include <systemc>, and gets it precompiled. All such targets share one precompiled header.
-# LABEL: unit, timing, system, regression or style. TIMEOUT: default 60.
+# LABEL: unit, timing, system, regression, rtl, formal or style. TIMEOUT: default 60.
 
 set(HCASIM_TEST_TIMEOUT_FACTOR 1 CACHE STRING "multiplies the time limit of every test (slow builds: sanitizers)")
 

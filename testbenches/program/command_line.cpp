@@ -102,6 +102,7 @@ struct command_line {
             ->type_name("");
         regress->add_flag("--update", regress_to.update,
                           "Writes the results as golden; review them with git diff");
+        add_set(regress, regress_to.overrides);
         regress->add_option("--junit", regress_to.junit, "Writes a JUnit report")->type_name("FILE");
         add_engine(regress);
 
@@ -126,6 +127,8 @@ struct command_line {
             ->type_name("FILE.vcd");
         cosim->add_flag("--mutants", cosim_to.mutants,
                         "Tries the faults of rtl_cosim/mutants: each must be caught");
+        cosim->add_flag("--full-coverage", cosim_to.full_coverage,
+                        "Fails when a situation of the coverage list did not come about");
         // It reads its own options.
         bench->prefix_command();
         bench->set_help_flag();

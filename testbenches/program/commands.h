@@ -38,6 +38,7 @@ int doctor_command();
 
 struct regress_arguments {
     std::string directory;  ///< empty: traces/ here, or that of the source tree
+    std::vector<std::string> overrides;  ///< "key=value", for every scenario
     bool update = false;
     std::string junit;
     engine_kind engine = engine_kind::wheel;
@@ -53,6 +54,7 @@ struct cosim_arguments {
     std::string map;            ///< how its ports are named
     std::string wave;           ///< VCD of the first difference; empty: cosim_BLOCK.vcd
     bool mutants = false;
+    bool full_coverage = false;  ///< a situation that did not come about is a failure
 };
 int cosim_command(const cosim_arguments& arguments);
 

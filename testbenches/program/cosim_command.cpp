@@ -139,6 +139,9 @@ int compare_blocks(const cosim_arguments& arguments) {
             code = exit_differs;
         } else {
             print_missing(covered);
+            if (arguments.full_coverage && covered.covered() != covered.size()) {
+                code = exit_differs;
+            }
         }
     }
     return code;

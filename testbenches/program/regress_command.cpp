@@ -10,6 +10,8 @@
 #include <system_error>
 
 #include "build_info.h"
+#include "rtl_cosim/wrap/rtl_difference.h"
+#include "rtl_cosim/wrap/verilog_source.h"
 #include "testbenches/bench/scenario.h"
 #include "testbenches/program/commands.h"
 #include "testbenches/program/config_hash.h"
@@ -83,7 +85,8 @@ public:
 
 private:
     void compare(outcome& o) const {
-        const scenario_file file = read_scenario((m_directory / (o.name + ".toml")).string(), {});
+        const scenario_file file =
+            read_scenario((m_directory / (o.name + ".toml")).string(), m_arguments.overrides);
         run_options options;
         options.engine = m_arguments.engine;
         run_result result;
@@ -91,6 +94,12 @@ private:
             result = run_scenario(file.config, options);
         } catch (const scenario_error& error) {
             throw file.located(error);
+        } catch (const rtl_mismatch& mismatch) {
+            o.result = verdict::differs;
+            o.message = mismatch.what();
+            return;
+        } catch (const verilog_error& error) {
+            throw input_error(file.path + ": " + error.what());
         }
         if (result.invariants_violated != 0) {
             o.result = verdict::violated;

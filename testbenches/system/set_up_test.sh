@@ -92,6 +92,16 @@ check "sudo is used where there is one" called "sudo .*install --no-install-reco
 run MISSING="libfmt-dev" APT_RESULT=100 -- run
 check "a failed installation ends it" exits_with 2
 
+run MISSING="verilator" -- run
+check "Verilator is installed for the program" called "apt-get .*install --no-install-recommends verilator"
+
+run MISSING="verilator" APT_RESULT=100 -- run
+check "without Verilator it goes on" out_is "program in $work/elsewhere: run"
+check "and says so" grep -q "^hcasim: goes on without verilator" "$work/err"
+run MISSING="verilator" APT_RESULT=100 -- run
+check "and does not try again" not_called apt-get
+check "nor speak of it" err_is ""
+
 run MISSING="catch2" -- test -L unit
 check "the tests bring their packages" called "apt-get .*install --no-install-recommends catch2"
 check "the tests are configured" called "cmake --preset release -DHCASIM_TESTS=ON"
