@@ -54,6 +54,7 @@ public:
     bool can_push() { return m_core->can_push(); }
     void push(const T& value) { m_core->push(value); }
     T& push_new() { return m_core->push_new(); }
+    T& push_slot() { return m_core->push_slot(); }
     const channel_core<T>& core() const { return *m_core; }
 
 protected:
@@ -80,7 +81,9 @@ public:
     in_port(const char* name, tickable& owner)
         : sc_core::sc_port<channel_in_if<T>>(name), m_owner(owner), m_flag(owner.claim_input()) {}
 
-    bool can_pop() { return is_filled() && m_core->can_pop(); }
+    bool can_pop() { return can_pop(m_owner.filled_inputs()); }
+    /// The same with the owner's filled_inputs() of this tick at hand.
+    bool can_pop(std::uint64_t filled) { return (filled & m_flag) != 0 && m_core->can_pop(); }
     bool has_visible() const { return is_filled() && m_core->has_visible(); }
     const T& front() const { return m_core->front(); }
     T pop() { return m_core->pop(); }
@@ -94,7 +97,7 @@ protected:
         m_core = &(*this)->core();
         (*this)->set_consumer(m_owner);
         constexpr std::uint64_t shared_flag = std::uint64_t{1} << 63;
-        m_core->set_flag(m_owner.filled_inputs(), m_flag, m_flag == shared_flag);
+        m_core->set_flag(m_flag, m_flag == shared_flag);
     }
 
 private:

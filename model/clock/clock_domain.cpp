@@ -62,12 +62,6 @@ void clock_domain::wake_at(tickable& module, cycle_t cycle) {
     }
 }
 
-void clock_domain::called_outside() {
-    if (s_running == this && m_run_ahead) {
-        m_engine.yield();
-    }
-}
-
 void clock_domain::arm() {
     const cycle_t next = m_engine.next_due();
     if (next > m_horizon || next == never || m_engine.stopped()) {
@@ -86,6 +80,7 @@ void clock_domain::run_method() {
     clock_domain* const outer = s_running;
     s_running = this;
     const auto kernel = sc_core::sc_time_stamp().value();
+    m_kernel_ticks = kernel;
     while (!m_engine.stopped()) {
         cycle_t last = (kernel - m_origin_ticks) / m_period.value();
         // An input of this very time is visible one edge later (law 4), so the edge of the present time needs

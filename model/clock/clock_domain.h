@@ -36,6 +36,13 @@ public:
     /// of a TLM call.
     sc_core::sc_time local_offset() const;
 
+    /// Edge of `cycle` minus sc_time_stamp(): the delay annotation of a TLM call that is to happen then. The
+    /// edge must not lie before sc_time_stamp().
+    sc_core::sc_time offset_of(cycle_t cycle) const {
+        const auto kernel = m_running ? m_kernel_ticks : sc_core::sc_time_stamp().value();
+        return sc_core::sc_time::from_value(m_origin_ticks + cycle * m_period.value() - kernel);
+    }
+
     /// First edge strictly after an input that arrives `delay` after sc_time_stamp(). Throws std::logic_error
     /// when that edge has been ticked already, which means that the domain has run ahead of an activity that
     /// it could not see.
@@ -51,7 +58,11 @@ public:
 
     /// To be called by a module that has called code outside the domain which may have notified an event:
     /// run-ahead looks again for pending SystemC activity after the present cycle.
-    void called_outside();
+    void called_outside() {
+        if (s_running == this && m_run_ahead) {
+            m_engine.yield();
+        }
+    }
 
     /// Ends the run: no further cycle is ticked until reset().
     void stop() { m_engine.stop(); }
@@ -70,6 +81,7 @@ private:
     engine m_engine;
     sc_core::sc_time m_period;
     sc_core::sc_time::value_type m_origin_ticks = 0;
+    sc_core::sc_time::value_type m_kernel_ticks = 0;  // sc_time_stamp(), while m_running
     sc_core::sc_event m_event;
     cycle_t m_horizon = never;
     bool m_run_ahead = false;

@@ -32,11 +32,12 @@ void engine::layout() {
     m_words = std::max(m_words, 1u);
     m_next.assign(std::size_t{2} * m_words, 0);
     m_next_row = m_next.data();
-    m_has_next = false;
     m_bits.assign(std::size_t{wheel_slots} * m_words, 0);
     std::fill(std::begin(m_occupied), std::end(m_occupied), 0);
+    m_occupied_words = 0;
     for (std::uint32_t i = 0; i < m_modules.size(); ++i) {
         m_modules[i]->m_slot = i;
+        m_modules[i]->m_word = i / 64;
         m_modules[i]->m_bit = std::uint64_t{1} << (i & 63);
     }
 }
@@ -71,26 +72,34 @@ void engine::wake_far(tickable& module, cycle_t cycle) {
     }
 }
 
+// Some module is due in the cycle after m_now.
+bool engine::has_next() const {
+    return std::any_of(m_next_row, m_next_row + m_words, [](std::uint64_t due) { return due != 0; });
+}
+
 cycle_t engine::next_on_wheel() const {
     const auto first = static_cast<std::uint32_t>((m_now + 1) & (wheel_slots - 1));
     std::uint32_t word = first >> 6;
     std::uint64_t bits = m_occupied[word] & (~std::uint64_t{0} << (first & 63));
-    for (std::uint32_t i = 0; i <= occupancy_words; ++i) {
-        if (bits != 0) {
-            const std::uint32_t slot = word * 64 + static_cast<std::uint32_t>(__builtin_ctzll(bits));
-            return m_now + 1 + ((slot - first) & (wheel_slots - 1));
+    if (bits == 0) {
+        if (m_occupied_words == 0) {
+            return never;
         }
-        word = (word + 1) & (occupancy_words - 1);
+        // The words after this one, in the order of the wheel; this one, with what lies before `first`, last.
+        const std::uint32_t turn = word + 1;
+        const std::uint32_t twice = m_occupied_words | m_occupied_words << occupancy_words;
+        word = (turn + static_cast<std::uint32_t>(__builtin_ctz(twice >> turn))) & (occupancy_words - 1);
         bits = m_occupied[word];
     }
-    return never;
+    const std::uint32_t slot = word * 64 + static_cast<std::uint32_t>(__builtin_ctzll(bits));
+    return m_now + 1 + ((slot - first) & (wheel_slots - 1));
 }
 
 cycle_t engine::next_due() const {
     if (m_kind == engine_kind::poll) {
         return m_modules.empty() ? never : m_now + 1;
     }
-    return m_has_next ? m_now + 1 : std::min(next_on_wheel(), m_first_far);
+    return has_next() ? m_now + 1 : std::min(next_on_wheel(), m_first_far);
 }
 
 void engine::move_far(cycle_t cycle) {
@@ -103,18 +112,17 @@ void engine::move_far(cycle_t cycle) {
 
 template <bool OneWord>
 inline void engine::tick_due(cycle_t cycle) {
-    if (m_first_far == cycle) {
-        move_far(cycle);
-    }
     const auto slot = static_cast<std::uint32_t>(cycle & (wheel_slots - 1));
-    std::uint64_t& occupancy = m_occupied[slot >> 6];
-    const std::uint64_t occupied = std::uint64_t{1} << (slot & 63);
-    const bool on_wheel = (occupancy & occupied) != 0;
-    occupancy &= ~occupied;
-    m_has_next = false;
     const std::uint32_t words = OneWord ? 1 : m_words;
     std::uint64_t* const next = m_next_row;
     m_next_row = &m_next[next == m_next.data() ? words : 0];
+    const std::uint64_t occupied = std::uint64_t{1} << (slot & 63);
+    std::uint64_t& occupancy = m_occupied[slot >> 6];
+    const bool on_wheel = (occupancy & occupied) != 0;
+    if (on_wheel) {
+        occupancy ^= occupied;
+        m_occupied_words ^= std::uint32_t{occupancy == 0} << (slot >> 6);
+    }
     for (std::uint32_t w = 0; w < words; ++w) {
         std::uint64_t due = next[w];
         next[w] = 0;
@@ -133,32 +141,44 @@ inline void engine::tick_due(cycle_t cycle) {
     }
 }
 
-void engine::tick_all() {
-    for (tickable* module : m_modules) {
-        module->tick();
-    }
-    m_ticks += m_modules.size();
-}
-
-std::uint64_t engine::run_to(cycle_t last) {
+template <bool OneWord>
+std::uint64_t engine::run_wheel(cycle_t last) {
     std::uint64_t active_cycles = 0;
-    m_yield = false;
     while (!m_stopped && !m_yield) {
-        const cycle_t next = next_due();
+        const cycle_t next =
+            (OneWord ? *m_next_row != 0 : has_next()) ? m_now + 1 : std::min(next_on_wheel(), m_first_far);
         if (next > last || next == never) {
             break;
         }
         m_now = next;
-        if (m_kind == engine_kind::poll) {
-            tick_all();
-        } else if (m_words == 1) {
-            tick_due<true>(next);
-        } else {
-            tick_due<false>(next);
+        if (m_first_far == next) {
+            move_far(next);
         }
+        tick_due<OneWord>(next);
         ++active_cycles;
     }
     return active_cycles;
+}
+
+std::uint64_t engine::run_poll(cycle_t last) {
+    std::uint64_t active_cycles = 0;
+    while (!m_stopped && !m_yield && !m_modules.empty() && m_now < last) {
+        ++m_now;
+        for (tickable* module : m_modules) {
+            module->tick();
+        }
+        m_ticks += m_modules.size();
+        ++active_cycles;
+    }
+    return active_cycles;
+}
+
+std::uint64_t engine::run_to(cycle_t last) {
+    m_yield = false;
+    if (m_kind == engine_kind::poll) {
+        return run_poll(last);
+    }
+    return m_words == 1 ? run_wheel<true>(last) : run_wheel<false>(last);
 }
 
 }  // namespace hcasim

@@ -37,10 +37,11 @@ public:
 
 private:
     friend class engine;
+    std::uint64_t m_bit = 0;   // of the slot in its word
+    std::uint32_t m_word = 0;  // slot / 64
     std::uint32_t m_slot = 0;
-    std::uint64_t m_bit = 0;  // of the slot in its word
-    std::uint32_t m_inputs = 0;
     std::uint64_t m_filled_inputs = 0;
+    std::uint32_t m_inputs = 0;
 };
 
 /// The cycle loop of a clock domain, free of SystemC so that it can be tested and timed alone.
@@ -75,10 +76,7 @@ public:
     }
 
     /// Ticks `module` in the cycle after now().
-    void wake_next(tickable& module) {
-        m_next_row[module.m_slot >> 6] |= module.m_bit;
-        m_has_next = true;
-    }
+    void wake_next(tickable& module) { m_next_row[module.m_word] |= module.m_bit; }
 
     /// First cycle in which a module is due; `never` when none is. Under `poll` that is now() + 1.
     cycle_t next_due() const;
@@ -109,36 +107,40 @@ private:
     };
 
     void set(std::uint32_t wheel_slot, const tickable& module) {
-        m_bits[wheel_slot * m_words + (module.m_slot >> 6)] |= module.m_bit;
+        m_bits[wheel_slot * m_words + module.m_word] |= module.m_bit;
         m_occupied[wheel_slot >> 6] |= std::uint64_t{1} << (wheel_slot & 63);
+        m_occupied_words |= 1u << (wheel_slot >> 6);
     }
     // What is not needed in every tick stays out of the code that is.
     [[gnu::noinline]] void wake_later(tickable& module, cycle_t cycle);
     void wake_far(tickable& module, cycle_t cycle);
+    bool has_next() const;
     cycle_t next_on_wheel() const;
-    void move_far(cycle_t cycle);
+    [[gnu::noinline]] void move_far(cycle_t cycle);
+    template <bool OneWord>
+    std::uint64_t run_wheel(cycle_t last);
     template <bool OneWord>
     void tick_due(cycle_t cycle);
-    void tick_all();
+    std::uint64_t run_poll(cycle_t last);
     void layout();
 
-    std::vector<tickable*> m_added;
-    std::vector<tickable*> m_modules;  // in tick order
-    std::uint32_t m_words = 1;
+    cycle_t m_now = 0;
     // Due in the next cycle: most wakes, kept apart from the wheel. Two rows in turn, so that what a tick
     // wakes is not taken for the cycle of the tick.
-    std::vector<std::uint64_t> m_next;
     std::uint64_t* m_next_row = nullptr;  // that of the cycle after m_now
-    bool m_has_next = false;
-    std::vector<std::uint64_t> m_bits;
-    std::uint64_t m_occupied[occupancy_words] = {};
-    std::priority_queue<far_wake, std::vector<far_wake>, std::greater<far_wake>> m_far;
-    cycle_t m_first_far = never;  // cycle of m_far.top()
-    cycle_t m_now = 0;
-    std::uint64_t m_ticks = 0;
-    engine_kind m_kind = engine_kind::wheel;
     bool m_stopped = false;
     bool m_yield = false;
+    engine_kind m_kind = engine_kind::wheel;
+    std::uint32_t m_words = 1;
+    std::uint32_t m_occupied_words = 0;  // bit per word of m_occupied that is not 0
+    cycle_t m_first_far = never;         // cycle of m_far.top()
+    std::uint64_t m_ticks = 0;
+    std::vector<std::uint64_t> m_bits;
+    std::uint64_t m_occupied[occupancy_words] = {};
+    std::vector<std::uint64_t> m_next;
+    std::vector<tickable*> m_modules;  // in tick order
+    std::vector<tickable*> m_added;
+    std::priority_queue<far_wake, std::vector<far_wake>, std::greater<far_wake>> m_far;
 };
 
 }  // namespace hcasim

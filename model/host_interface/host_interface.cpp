@@ -32,6 +32,8 @@ host_interface::host_interface(const sc_core::sc_module_name& name, clock_domain
     for (const auto& port : write_i) {
         m_write_inputs |= port.flag();
     }
+    m_first_read_input = __builtin_ctzll(m_read_inputs);
+    m_first_write_input = __builtin_ctzll(m_write_inputs);
     mmio_targ_socket.bind(*this);
     dma_init_socket.bind(*this);
 }
@@ -42,6 +44,7 @@ void host_interface::reset(const host_interface_config& config) {
     for (auto& queue : m_pending) {
         queue.clear();
     }
+    m_pending_clients = 0;
     m_reads_outstanding = 0;
     m_next_read = 0;
     m_first_due = never;
@@ -94,12 +97,10 @@ void host_interface::take_mmio() {
 }
 
 void host_interface::finish_reads() {
-    m_first_due = never;
-    for (std::uint32_t c = 0; c < read_clients; ++c) {
+    cycle_t first_due = never;
+    for (std::uint32_t clients = m_pending_clients; clients != 0; clients &= clients - 1) {
+        const auto c = static_cast<std::uint32_t>(__builtin_ctz(clients));
         auto& queue = m_pending[c];
-        if (queue.empty()) {
-            continue;
-        }
         if (queue.front().due <= now() && read_o[c].can_push()) {
             read_o[c].push({queue.front().cookie});
             queue.pop_front();
@@ -107,20 +108,26 @@ void host_interface::finish_reads() {
                 wake_next();  // a tag is free again
             }
             if (queue.empty()) {
+                m_pending_clients &= ~(1u << c);
                 continue;
             }
             wake_at(std::max(queue.front().due, now() + 1));
         }
-        m_first_due = std::min(m_first_due, queue.front().due);
+        first_due = std::min(first_due, queue.front().due);
     }
+    m_first_due = first_due;
 }
 
 bool host_interface::issue_read() {
     if (m_reads_outstanding == m_config.reads_outstanding) {
         return false;
     }
-    for (std::uint32_t i = 0; i < read_clients; ++i) {
-        const std::uint32_t c = (m_next_read + i) % read_clients;
+    // The clients in turn, beginning with m_next_read.
+    auto waiting = static_cast<std::uint32_t>((filled_inputs() & m_read_inputs) >> m_first_read_input);
+    while (waiting != 0) {
+        const std::uint32_t from_next = waiting & (~0u << m_next_read);
+        const auto c = static_cast<std::uint32_t>(__builtin_ctz(from_next != 0 ? from_next : waiting));
+        waiting &= ~(1u << c);
         if (!read_i[c].can_pop()) {
             continue;
         }
@@ -129,7 +136,8 @@ bool host_interface::issue_read() {
             wake_next();
             continue;
         }
-        do_read(c, read_i[c].pop());
+        do_read(c, read_i[c].front());
+        read_i[c].drop();
         m_next_read = (c + 1) % read_clients;
         return true;
     }
@@ -137,23 +145,24 @@ bool host_interface::issue_read() {
 }
 
 bool host_interface::issue_write() {
-    bool waits = false;
-    for (std::uint32_t c = 0; c < write_clients; ++c) {
+    auto waiting = static_cast<std::uint32_t>((filled_inputs() & m_write_inputs) >> m_first_write_input);
+    for (; waiting != 0; waiting &= waiting - 1) {
+        const auto c = static_cast<std::uint32_t>(__builtin_ctz(waiting));
         if (!write_i[c].has_visible()) {
             continue;
         }
-        waits = true;
         if (m_up_free > now()) {
             wake_at(m_up_free);
             return false;
         }
         if (write_i[c].can_pop()) {
-            do_write(write_i[c].pop());
+            do_write(write_i[c].front());
+            write_i[c].drop();
             return true;
         }
         return false;  // lower priorities must not pass
     }
-    return waits;
+    return false;
 }
 
 cycle_t host_interface::transfer_cycles(std::uint32_t bytes) const {
@@ -162,8 +171,9 @@ cycle_t host_interface::transfer_cycles(std::uint32_t bytes) const {
     return (total + m_config.bytes_per_cycle - 1) / m_config.bytes_per_cycle;
 }
 
-sc_core::sc_time host_interface::call(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data,
-                                      std::uint32_t bytes, cycle_t leaves) {
+// Returns the latency of the target. The call is annotated with the cycle in which the transfer leaves.
+cycle_t host_interface::call(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data,
+                             std::uint32_t bytes, cycle_t leaves) {
     m_payload.set_command(command);
     m_payload.set_address(address);
     m_payload.set_data_ptr(data);
@@ -172,36 +182,45 @@ sc_core::sc_time host_interface::call(tlm::tlm_command command, std::uint64_t ad
     m_payload.set_byte_enable_ptr(nullptr);
     m_payload.set_dmi_allowed(false);
     m_payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-    const sc_core::sc_time offset = domain().time_of(leaves) - sc_core::sc_time_stamp();
+    const sc_core::sc_time offset = domain().offset_of(leaves);
     sc_core::sc_time delay = offset;
-    dma_init_socket->b_transport(m_payload, delay);
+    m_target->b_transport(m_payload, delay);
     if (m_payload.is_response_error()) {
-        ++m_counters.bus_errors;
-        if (command == tlm::TLM_READ_COMMAND) {
-            std::memset(data, 0, bytes);
-        }
+        refuse(command, data, bytes);
     }
     if (m_config.target_may_notify) {
         domain().called_outside();
     }
-    return delay - offset;
+    delay -= offset;
+    if (delay != m_latency) {
+        const auto period = domain().period().value();
+        m_latency_cycles = (delay.value() + period - 1) / period;
+        m_latency = delay;
+    }
+    return m_latency_cycles;
+}
+
+[[gnu::cold]] void host_interface::refuse(tlm::tlm_command command, std::uint8_t* data, std::uint32_t bytes) {
+    ++m_counters.bus_errors;
+    if (command == tlm::TLM_READ_COMMAND) {
+        std::memset(data, 0, bytes);
+    }
 }
 
 void host_interface::do_read(std::uint32_t client, const dma_read& r) {
-    const sc_core::sc_time latency = call(tlm::TLM_READ_COMMAND, r.address, r.destination, r.bytes, now());
-    const auto period = domain().period().value();
-    const cycle_t latency_cycles = (latency.value() + period - 1) / period;
+    const cycle_t latency_cycles = call(tlm::TLM_READ_COMMAND, r.address, r.destination, r.bytes, now());
     auto& queue = m_pending[client];
     const cycle_t arrives = now() + latency_cycles;
     m_down_free = std::max(arrives, m_down_free) + transfer_cycles(r.bytes);
-    queue.push_back({m_down_free, r.cookie});
     ++m_reads_outstanding;
     ++m_counters.reads;
     m_counters.read_bytes += r.bytes;
     m_first_due = std::min(m_first_due, m_down_free);
-    if (queue.size() == 1) {
+    if (queue.empty()) {
+        m_pending_clients |= 1u << client;
         wake_at(m_down_free);  // those behind it are woken for when they come to the front
     }
+    queue.push_back({m_down_free, r.cookie});
 }
 
 void host_interface::do_write(const dma_write& w) {
@@ -211,9 +230,7 @@ void host_interface::do_write(const dma_write& w) {
         // TLM wants a pointer to mutable data for both directions; a target does not change the data of a
         // write.
         auto* data = const_cast<std::uint8_t*>(w.data != nullptr ? w.data : w.small.data());
-        const sc_core::sc_time latency = call(tlm::TLM_WRITE_COMMAND, w.address, data, w.bytes, m_up_free);
-        const auto period = domain().period().value();
-        visible += (latency.value() + period - 1) / period;
+        visible += call(tlm::TLM_WRITE_COMMAND, w.address, data, w.bytes, m_up_free);
         ++m_counters.writes;
         m_counters.write_bytes += w.bytes;
     }
@@ -226,7 +243,7 @@ void host_interface::do_write(const dma_write& w) {
     if (w.interrupt) {
         ++m_counters.interrupts;
         if (interrupt_o.size() != 0) {
-            interrupt_o->raise(0, domain().time_of(m_up_free) - sc_core::sc_time_stamp());
+            interrupt_o->raise(0, domain().offset_of(m_up_free));
             domain().called_outside();
         }
     }

@@ -69,6 +69,9 @@ public:
     };
     const counters_t& counters() const { return m_counters; }
 
+protected:
+    void end_of_elaboration() override { m_target = dma_init_socket.operator->(); }
+
 private:
     struct mmio_write {
         cycle_t visible = 0;
@@ -87,21 +90,28 @@ private:
     void do_read(std::uint32_t client, const dma_read& r);
     void do_write(const dma_write& w);
     cycle_t transfer_cycles(std::uint32_t bytes) const;
-    sc_core::sc_time call(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data,
-                          std::uint32_t bytes, cycle_t leaves);
+    cycle_t call(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, std::uint32_t bytes,
+                 cycle_t leaves);
+    void refuse(tlm::tlm_command command, std::uint8_t* data, std::uint32_t bytes);
 
     ib::packet_pool& m_pool;
     host_interface_config m_config;
     ring_queue<mmio_write> m_mmio;
     std::array<ring_queue<pending_read>, read_clients> m_pending;
+    std::uint32_t m_pending_clients = 0;  // bit per queue of m_pending that is not empty
     std::uint32_t m_reads_outstanding = 0;
     std::uint32_t m_next_read = 0;
     cycle_t m_first_due = never;      // of all pending reads
     std::uint64_t m_read_inputs = 0;  // bits of filled_inputs()
     std::uint64_t m_write_inputs = 0;
-    cycle_t m_down_free = 0;  // first cycle in which the bus towards the HCA is free
-    cycle_t m_up_free = 0;    // ... and away from it
+    int m_first_read_input = 0;  // bit of read_i[0]; those of the others follow
+    int m_first_write_input = 0;
+    cycle_t m_down_free = 0;                         // first cycle in which the bus towards the HCA is free
+    cycle_t m_up_free = 0;                           // ... and away from it
+    tlm::tlm_fw_transport_if<>* m_target = nullptr;  // of the DMA socket
     tlm::tlm_generic_payload m_payload;
+    sc_core::sc_time m_latency;  // that of the last call, and what it is in cycles
+    cycle_t m_latency_cycles = 0;
     observer* m_observer = nullptr;
     counters_t m_counters;
 };

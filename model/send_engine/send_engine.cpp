@@ -93,19 +93,24 @@ void send_engine::reset(const send_engine_config& config, std::uint32_t qps, std
 void send_engine::tick() {
     // What the edge brings, then what can go on, from the end of the pipeline to its start: a stage that is
     // freed in this cycle is not used twice.
-    if (state_i.can_pop()) {
-        take_state(state_i.pop());
+    const std::uint64_t filled = filled_inputs();
+    if (state_i.can_pop(filled)) {
+        take_state(state_i.front());
+        state_i.drop();
     }
-    if (acknowledge_i.can_pop()) {
-        take_acknowledge(acknowledge_i.pop());
+    if (acknowledge_i.can_pop(filled)) {
+        take_acknowledge(acknowledge_i.front());
+        acknowledge_i.drop();
     }
-    if (sent_i.can_pop()) {
-        m_sent.push_back(sent_i.pop());
+    if (sent_i.can_pop(filled)) {
+        m_sent.push_back(sent_i.front());
+        sent_i.drop();
     }
-    if (read_i.can_pop()) {
-        take_data(read_i.pop().cookie);
+    if (read_i.can_pop(filled)) {
+        take_data(read_i.front().cookie);
+        read_i.drop();
     }
-    if (context_i.can_pop()) {
+    if (context_i.can_pop(filled)) {
         take_context(context_i.front());
         context_i.drop();
     }
@@ -113,12 +118,15 @@ void send_engine::tick() {
         run_timers();
     }
     bool again = (!m_flush.empty() || !m_flush_wait.empty()) && flush_outstanding();
-    again = ((!m_gathered.empty() || m_emit_count != 0) && emit()) || again;
+    const bool has_packet = !m_gathered.empty() && !m_gathered.front().waits_for_data;
+    again = ((has_packet || m_emit_count != 0) && emit()) || again;
     again = ((!m_want_wqes.empty() || !m_sending.empty()) && request_data()) || again;
-    if (grant_i.can_pop()) {
+    if (grant_i.can_pop(filled)) {
         take_grant();
     }
-    again = request_contexts() || again;
+    if (!m_finished.empty() || !m_errors.empty() || !m_want_context.empty()) {
+        again = request_contexts() || again;
+    }
     again = drain_queues() || again;
     if (again) {
         wake_next();
@@ -343,35 +351,30 @@ void send_engine::take_grant() {
 // -----------------------------------------------------------------------------------------------------------------------------
 
 bool send_engine::request_contexts() {
+    if (!context_o.can_push()) {
+        return false;
+    }
     // What ends grants goes before what begins them.
-    if (!m_finished.empty() || !m_errors.empty() || !m_want_context.empty()) {
-        if (!context_o.can_push()) {
-            return false;
-        }
-        qpc_request r;
-        if (!m_finished.empty()) {
-            const finished& f = m_finished.front();
-            const service& v = m_services[f.slot];
-            r.qpn = v.grant.qpn;
-            r.operation = qpc_operation::write_requester;
-            r.requester = v.context.requester;
-            r.requester.next_psn = v.next_psn;
-            context_o.push(r);
-            const scheduler_update u = f.update;
-            const std::uint32_t s = f.slot;
-            m_finished.pop_front();
-            end_service(s, u);
-        } else if (!m_errors.empty()) {
-            context_o.push(m_errors.front());
-            m_errors.pop_front();
-        } else {
-            const std::uint32_t s = m_want_context.front();
-            m_want_context.pop_front();
-            r.operation = qpc_operation::read;
-            r.qpn = m_services[s].grant.qpn;
-            r.cookie = s;
-            context_o.push(r);
-        }
+    if (!m_finished.empty()) {
+        const finished& f = m_finished.front();
+        const service& v = m_services[f.slot];
+        qpc_request& r = context_o.push_slot();
+        r.operation = qpc_operation::write_requester;
+        r.qpn = v.grant.qpn;
+        r.requester.next_psn = v.next_psn;
+        r.requester.life = v.context.requester.life;
+        end_service(f.slot, f.update);
+        m_finished.pop_front();
+    } else if (!m_errors.empty()) {
+        context_o.push(m_errors.front());
+        m_errors.pop_front();
+    } else {
+        const std::uint32_t s = m_want_context.front();
+        m_want_context.pop_front();
+        qpc_request& r = context_o.push_slot();
+        r.operation = qpc_operation::read;
+        r.qpn = m_services[s].grant.qpn;
+        r.cookie = s;
     }
     return !m_finished.empty() || !m_errors.empty() || !m_want_context.empty();
 }
