@@ -30,14 +30,14 @@ public:
     in_port<receive_doorbell> receive_i;
     in_port<cq_doorbell> cq_i;
 
-    void reset(lockstep_random& random, std::uint32_t qps) {
+    void reset(lockstep_random& random, std::uint32_t qps, bool calm) {
         m_random.seed(random.bits());
         m_qps = qps;
         // Few QPs coalesce, many fill the FIFO.
         m_used = random.one_of<std::uint32_t>({1, 3, qps / 2, qps});
         m_aliases = random.chance(300);
         m_others = random.one_of<std::uint32_t>({0, 50, 700});
-        m_takes = random.one_of<std::uint32_t>({1024, 700, 100, 20});
+        m_takes = calm ? 1024 : random.one_of<std::uint32_t>({1024, 700, 100, 20});
         m_indices.assign(qps, 0);
         for (auto& index : m_indices) {
             index = static_cast<std::uint16_t>(random.bits());
@@ -168,9 +168,9 @@ void doorbell_unit_bench::reset_block(lockstep_random& random) {
     const bool small = random.below(4) != 0 || small_only();
     const std::uint32_t qps = small ? 16 : 1024;
     config.fifo_depth = small ? 4 : 32;
-    config.coalesce = random.below(4) != 0;
+    config.coalesce = verilog().policy("cfg_coalesce_i", random.below(4)) != 0;
     m_parts->block.reset(config, qps);
-    m_parts->stimulus.reset(random, qps);
+    m_parts->stimulus.reset(random, qps, calm());
 }
 
 }  // namespace hcasim

@@ -50,7 +50,7 @@ void lockstep_bench::start(const lockstep_episode& e) {
     m_load.reset(kind);
     m_coverage.hit(m_load_points + static_cast<std::size_t>(kind));
     // A third of the episodes without back-pressure, else little or much of it, on every channel its own.
-    const std::uint32_t most = m_random.one_of<std::uint32_t>({0, 64, 900});
+    const std::uint32_t most = m_calm ? 0 : m_random.one_of<std::uint32_t>({0, 64, 900});
     for (const auto& reset_channel : m_reset_channel) {
         stall_pattern stall;
         stall.seed = m_random.bits();

@@ -42,6 +42,8 @@ public:
     void start(const lockstep_episode& e);
     /// Sizes with which mutants are tried: small ones, that reach every corner soon.
     virtual std::vector<std::map<std::string, std::uint64_t>> sizes_of_mutants() const = 0;
+    /// For designs whose outputs come later than the model's.
+    void set_calm(bool on) { m_calm = on; }
     /// Only these sizes are used from the next episode on.
     void set_small_only(bool on) { m_small_only = on; }
 
@@ -55,6 +57,8 @@ protected:
 
     clock_domain& domain() { return m_domain; }
     load& offered() { return m_load; }
+    /// No back-pressure: channels do not refuse, and a driver takes what comes.
+    bool calm() const { return m_calm; }
     bool small_only() const { return m_small_only; }
 
     /// Joins two ports with a channel of the usual kind, with back-pressure drawn per episode.
@@ -81,6 +85,7 @@ private:
     coverage m_coverage;
     lockstep_random m_random;
     bool m_small_only = false;
+    bool m_calm = false;
     load m_load;
     std::size_t m_load_points;
     std::vector<std::unique_ptr<sc_core::sc_module>> m_channels;

@@ -11,6 +11,21 @@ namespace hcasim {
 template <class T>
 struct message_fields;
 
+/// The QP that a message is about, where no field says so by its name. False when it is about none.
+template <class T>
+struct message_qpn {
+    static bool get(const T&, std::uint32_t&) { return false; }
+};
+
+template <>
+struct message_qpn<doorbell_write> {
+    static bool get(const doorbell_write& m, std::uint32_t& qpn) {
+        const ib::doorbell d = ib::decode_doorbell(m.word);
+        qpn = d.number;
+        return d.type == ib::doorbell_type::send_queue || d.type == ib::doorbell_type::receive_queue;
+    }
+};
+
 template <>
 struct message_fields<doorbell_write> {
     template <class V>

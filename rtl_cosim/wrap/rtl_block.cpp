@@ -77,6 +77,34 @@ verilog_pin handshake_pin(verilog_block& block, const std::string& name) {
 
 }  // namespace rtl_detail
 
+namespace {
+
+// "QPS" or "log2 QPS" of the sizes of a block.
+std::uint64_t size_of(const std::string& expression, const std::map<std::string, std::uint64_t>& sizes) {
+    const std::string log2 = "log2 ";
+    const bool logarithm = expression.rfind(log2, 0) == 0;
+    const auto found = sizes.find(logarithm ? expression.substr(log2.size()) : expression);
+    if (found == sizes.end()) {
+        std::string names;
+        for (const auto& [name, value] : sizes) {
+            names += (names.empty() ? "" : ", ") + name;
+        }
+        throw verilog_error(fmt::format(
+            "parameter \"{}\": is not a size of this block, nor log2 of one; it has {}", expression, names));
+    }
+    std::uint64_t value = found->second;
+    if (logarithm) {
+        std::uint64_t bits = 0;
+        for (; value > 1; value /= 2) {
+            ++bits;
+        }
+        return bits;
+    }
+    return value;
+}
+
+}  // namespace
+
 void rtl_block::reset(rtl_mode mode, const verilog_source& source, const std::string& block_name,
                       const std::function<void(verilog_block&)>& configure) {
     m_mode = mode;
@@ -89,10 +117,15 @@ void rtl_block::reset(rtl_mode mode, const verilog_source& source, const std::st
     if (mode == rtl_mode::model) {
         return;
     }
-    verilog_source wanted = m_own_source ? *m_own_source : source;
-    if (m_own_source) {
+    const rtl_stand_in design = m_stand_in ? *m_stand_in : rtl_stand_in{};
+    verilog_source wanted = m_stand_in ? design.source : source;
+    if (m_stand_in && design.same_parameters) {
         wanted.parameters = source.parameters;
     }
+    for (const auto& [parameter, size] : design.size_parameters) {
+        wanted.parameters[parameter] = size_of(size, source.parameters);
+    }
+    m_latency_cycles = design.latency_cycles;
     std::string key = wanted.top;
     for (const std::string& file : wanted.files) {
         key += "\n" + file;
@@ -101,8 +134,12 @@ void rtl_block::reset(rtl_mode mode, const verilog_source& source, const std::st
         key += fmt::format(" {}={}", name, value);
     }
     if (m_verilog == nullptr || key != m_loaded) {
+        m_loaded.clear();
         m_verilog = std::make_unique<verilog_block>(wanted);
-        m_loaded = key;
+        m_verilog->set_names(design.ports);
+        if (m_stand_in) {
+            m_verilog->set_clock_and_reset(design.clock, design.reset, design.reset_is_low);
+        }
         for (const auto& port : m_ports) {
             port->bind(*m_verilog);
         }
@@ -116,6 +153,10 @@ void rtl_block::reset(rtl_mode mode, const verilog_source& source, const std::st
                 m_valid_inputs.push_back(p.pin);
             }
         }
+        m_loaded = key;
+    }
+    for (const auto& port : m_ports) {
+        port->restart();
     }
     // In reset nothing comes in.
     for (const verilog_block::named_pin& p : m_verilog->pins()) {
@@ -124,7 +165,29 @@ void rtl_block::reset(rtl_mode mode, const verilog_source& source, const std::st
         }
     }
     configure(*m_verilog);
+    for (const auto& [name, value] : design.constants) {
+        m_verilog->pin(name).set(value);
+    }
     m_verilog->reset();
+}
+
+std::uint64_t rtl_block::policy(const std::string& pin, std::uint64_t drawn) const {
+    if (!m_stand_in) {
+        return drawn;
+    }
+    const auto fixed = m_stand_in->policies.find(pin);
+    return fixed == m_stand_in->policies.end() ? drawn : fixed->second;
+}
+
+void rtl_block::set_policy(verilog_block& v, const std::string& pin, std::uint64_t value) const {
+    const verilog_pin found = v.find(pin);
+    if (found) {
+        found.set(value);
+    } else if (!m_stand_in || m_stand_in->policies.count(pin) == 0) {
+        throw verilog_error(fmt::format(
+            "{}: has no port {}; map it in [ports], or say in [policies] which value the design follows",
+            m_stand_in ? m_stand_in->source.files.front() : m_name, pin));
+    }
 }
 
 void rtl_block::set_watcher(rtl_watcher* watcher) {
@@ -159,6 +222,13 @@ void rtl_block::begin_cycle() {
     m_verilog->settle();
 }
 
+void rtl_block::settle_behind_model() {
+    for (const auto& port : m_ports) {
+        port->drive_taken();
+    }
+    m_verilog->settle();
+}
+
 void rtl_block::apply() {
     if (after_settle) {
         after_settle();
@@ -183,7 +253,7 @@ void rtl_block::compare() {
         d.cycle = m_cycles.now();
         bool differs = false;
         for (const auto& port : m_ports) {
-            if (port->differs(d)) {
+            if (m_latency_cycles == 0 ? port->differs(d) : port->differs_later(d, m_latency_cycles)) {
                 differs = true;
                 break;
             }

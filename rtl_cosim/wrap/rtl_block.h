@@ -2,6 +2,7 @@
 #define HCASIM_RTL_COSIM_WRAP_RTL_BLOCK_H
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "rtl_cosim/wrap/message_fields.h"
 #include "rtl_cosim/wrap/rtl_difference.h"
 #include "rtl_cosim/wrap/rtl_mode.h"
+#include "rtl_cosim/wrap/rtl_stand_in.h"
 #include "rtl_cosim/wrap/rtl_watcher.h"
 #include "rtl_cosim/wrap/verilog_block.h"
 
@@ -31,6 +33,11 @@ public:
     virtual bool has_input() const = 0;
     /// After the model's tick: the first thing in which the Verilog differs.
     virtual bool differs(rtl_difference& d) = 0;
+    /// For a design whose outputs come later: the inputs that the model has just taken, outputs always ready.
+    virtual void drive_taken() = 0;
+    /// ... and the difference from what the model did `latency_cycles` ago.
+    virtual bool differs_later(rtl_difference& d, std::uint32_t latency_cycles) = 0;
+    virtual void restart() = 0;
     /// True when the Verilog lets a message pass in this cycle.
     virtual bool fires() const = 0;
     virtual void declare(rtl_watcher& w) const = 0;
@@ -133,6 +140,16 @@ struct field_sampler {
     void bytes(const char*, std::uint8_t* data, std::size_t bytes);
 };
 
+template <class T, class Fields>
+field_printer print(T& message) {
+    field_printer printer;
+    Fields::visit(message, printer);
+    if (!printer.has_qpn) {
+        printer.has_qpn = message_qpn<T>::get(message, printer.qpn);
+    }
+    return printer;
+}
+
 verilog_pin handshake_pin(verilog_block& block, const std::string& name);
 
 }  // namespace rtl_detail
@@ -173,8 +190,7 @@ public:
         if (expected == fires()) {
             return false;
         }
-        rtl_detail::field_printer printer;
-        Fields::visit(m_message, printer);
+        const auto printer = rtl_detail::print<T, Fields>(m_message);
         d.port = m_name + "_i";
         d.expected = (expected ? "takes " : "does not take ") + printer.text;
         d.actual = fires() ? "takes it" : "does not take it";
@@ -182,6 +198,9 @@ public:
         d.qpn = printer.qpn;
         return true;
     }
+    void drive_taken() override { m_valid.set(m_port.core().was_popped() ? 1 : 0); }
+    bool differs_later(rtl_difference&, std::uint32_t) override { return false; }
+    void restart() override { m_is_valid = false; }
     void declare(rtl_watcher& w) const override {
         w.declare(m_name + "_valid", 1, true);
         w.declare(m_name + "_ready", 1, true);
@@ -198,8 +217,7 @@ public:
         rtl_detail::field_sampler sampler{all};
         Fields::visit(m_message, sampler);
         if (popped) {
-            rtl_detail::field_printer printer;
-            Fields::visit(m_message, printer);
+            const auto printer = rtl_detail::print<T, Fields>(m_message);
             w.message(cycle, m_name + "_i", printer.text, printer.has_qpn, printer.qpn);
         }
     }
@@ -258,23 +276,38 @@ public:
         }
         return true;
     }
-    bool differs(rtl_difference& d) override {
-        if (!m_port.is_bound()) {
-            return false;
+    bool differs(rtl_difference& d) override { return m_port.is_bound() && compare(pushed_now(), d); }
+    void drive_taken() override {
+        m_is_ready = true;
+        m_ready.set(1);
+    }
+    bool differs_later(rtl_difference& d, std::uint32_t latency_cycles) override {
+        m_history.push_back(pushed_now());
+        if (m_history.size() <= latency_cycles) {
+            return compare(std::nullopt, d);
         }
-        const bool expected = m_port.core().was_pushed();
+        const std::optional<T> expected = m_history.front();
+        m_history.pop_front();
+        return compare(expected, d);
+    }
+    void restart() override { m_history.clear(); }
+    std::optional<T> pushed_now() const {
+        return m_port.is_bound() && m_port.core().was_pushed() ? std::optional<T>(m_port.core().back())
+                                                               : std::nullopt;
+    }
+    bool compare(const std::optional<T>& model, rtl_difference& d) {
+        const bool expected = model.has_value();
         if (!expected && !fires()) {
             return false;
         }
         T message{};
         if (expected) {
-            message = m_port.core().back();
+            message = *model;
         } else {
             rtl_detail::field_getter getter{m_pins};
             Fields::visit(message, getter);
         }
-        rtl_detail::field_printer printer;
-        Fields::visit(message, printer);
+        const auto printer = rtl_detail::print<T, Fields>(message);
         d.has_qpn = printer.has_qpn;
         d.qpn = printer.qpn;
         d.port = m_name + "_o";
@@ -311,8 +344,7 @@ public:
         all.push_back(m_valid.get());
         Fields::visit(message, sampler);
         if (pushed) {
-            rtl_detail::field_printer printer;
-            Fields::visit(m_last, printer);
+            const auto printer = rtl_detail::print<T, Fields>(m_last);
             w.message(cycle, m_name + "_o", printer.text, printer.has_qpn, printer.qpn);
         }
     }
@@ -325,6 +357,7 @@ private:
     verilog_pin m_ready;
     T m_last{};
     bool m_is_ready = false;
+    std::deque<std::optional<T>> m_history;
 };
 
 /// The Verilog of a block: in its place or beside it. A block's adapter derives from the model's block and
@@ -357,14 +390,18 @@ public:
     /// In shadow mode: more to be compared after the model's tick, true when it differs.
     std::function<bool(rtl_difference&)> compare_more;
 
-    /// Takes another design's place (the user's own, or a mutant); null goes back to the project's.
-    void set_source(std::optional<verilog_source> source) { m_own_source = std::move(source); }
-    const std::optional<verilog_source>& own_source() const { return m_own_source; }
+    /// Another design for the place of the project's, from the next reset on; none: the project's.
+    void set_stand_in(std::optional<rtl_stand_in> design) { m_stand_in = std::move(design); }
 
     /// Compiles `source` if need be, resets the Verilog and begins at cycle 1. `configure` sets the cfg pins.
     /// Throws verilog_error.
     void reset(rtl_mode mode, const verilog_source& source, const std::string& block_name,
                const std::function<void(verilog_block&)>& configure);
+
+    /// Sets a cfg pin; for use in `configure`. A stand-in need not have the pin when its one value is given.
+    void set_policy(verilog_block& v, const std::string& pin, std::uint64_t value) const;
+    /// The value that a stand-in follows, else `drawn`.
+    std::uint64_t policy(const std::string& pin, std::uint64_t drawn) const;
 
     rtl_mode mode() const { return m_mode; }
     bool is_model() const { return m_mode == rtl_mode::model; }
@@ -377,6 +414,9 @@ public:
         begin_cycle();
         if (m_mode == rtl_mode::shadow) {
             model_tick();
+            if (m_latency_cycles != 0) {
+                settle_behind_model();
+            }
             compare();
         } else {
             apply();
@@ -398,11 +438,12 @@ private:
     void compare();
     void end_cycle();
     void catch_up();
+    void settle_behind_model();
 
     tickable& m_owner;
     engine& m_cycles;
     std::vector<std::unique_ptr<rtl_port>> m_ports;
-    std::optional<verilog_source> m_own_source;
+    std::optional<rtl_stand_in> m_stand_in;
     std::unique_ptr<verilog_block> m_verilog;
     std::string m_loaded;  // what m_verilog was made of
     std::string m_name;
@@ -411,6 +452,7 @@ private:
     rtl_mode m_mode = rtl_mode::model;
     cycle_t m_done = 0;  // last cycle whose edge the Verilog has had
     bool m_active = false;
+    std::uint32_t m_latency_cycles = 0;
     std::optional<rtl_difference> m_difference;
     rtl_watcher* m_watcher = nullptr;
     bool m_declared = false;

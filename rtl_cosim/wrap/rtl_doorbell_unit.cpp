@@ -25,7 +25,7 @@ void rtl_doorbell_unit::reset(const doorbell_unit_config& config, std::uint32_t 
     source.files = {source.directory + "/doorbell_unit.v"};
     source.parameters = {{"QPS", qps}, {"DEPTH", config.fifo_depth}};
     m_verilog.reset(m_mode, source, this->name(), [&](verilog_block& v) {
-        v.pin("cfg_coalesce_i").set(config.coalesce ? 1 : 0);
+        m_verilog.set_policy(v, "cfg_coalesce_i", config.coalesce ? 1 : 0);
         if (m_mode == rtl_mode::verilog) {
             m_received = v.pin("trace_received_o");
             m_coalesced = v.pin("trace_coalesced_o");

@@ -412,6 +412,7 @@ struct verilog_block::parts {
     library code;
     void* object = nullptr;
     std::vector<named_pin> pins;
+    std::map<std::string, std::string> names;
     verilog_pin clock;
     verilog_pin reset;
     bool reset_is_low = true;
@@ -429,9 +430,13 @@ void verilog_block::compile(const verilog_source& source) { library_of(source); 
 
 const std::vector<verilog_block::named_pin>& verilog_block::pins() const { return m_parts->pins; }
 
+void verilog_block::set_names(const std::map<std::string, std::string>& names) { m_parts->names = names; }
+
 verilog_pin verilog_block::find(const std::string& name) const {
+    const auto other = m_parts->names.find(name);
+    const std::string& wanted = other == m_parts->names.end() ? name : other->second;
     for (const named_pin& p : m_parts->pins) {
-        if (p.name == name) {
+        if (p.name == wanted) {
             return p.pin;
         }
     }

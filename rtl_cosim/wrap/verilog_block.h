@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -95,6 +96,9 @@ public:
     verilog_pin find(const std::string& name) const;
     /// Throws verilog_error when there is none.
     verilog_pin pin(const std::string& name) const;
+
+    /// Other names under which pins are found: the project's, and the design's.
+    void set_names(const std::map<std::string, std::string>& names);
 
     /// Which pins are clock and reset; else `clk_i` and the active low `rst_ni`.
     void set_clock_and_reset(const std::string& clock, const std::string& reset, bool reset_is_low);

@@ -37,7 +37,7 @@ int check_command(const std::vector<std::string>& files, const std::vector<std::
 int doctor_command();
 
 struct regress_arguments {
-    std::string directory;  ///< empty: traces/ here, or that of the source tree
+    std::string directory;               ///< empty: traces/ here, or that of the source tree
     std::vector<std::string> overrides;  ///< "key=value", for every scenario
     bool update = false;
     std::string junit;

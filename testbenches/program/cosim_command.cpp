@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "rtl_cosim/lockstep/lockstep_benches.h"
+#include "rtl_cosim/lockstep/scheduler_order.h"
 #include "rtl_cosim/wrap/rtl_places.h"
 #include "testbenches/program/commands.h"
 #include "testbenches/program/cosim_history.h"
@@ -21,6 +22,7 @@
 #include "testbenches/program/input_error.h"
 #include "testbenches/program/nearest_name.h"
 #include "testbenches/program/output_file.h"
+#include "testbenches/program/rtl_map_file.h"
 
 namespace hcasim {
 
@@ -112,12 +114,43 @@ lockstep_options options_of(const cosim_arguments& a) {
     return o;
 }
 
-int compare_blocks(const cosim_arguments& arguments) {
+// The user's design, or none.
+std::optional<rtl_stand_in> stand_in_of(const cosim_arguments& arguments, const rtl_map* map) {
+    if (arguments.rtl.empty()) {
+        return std::nullopt;
+    }
+    rtl_stand_in design;
+    design.source.files = {arguments.rtl};
+    design.source.directory = std::filesystem::path(arguments.rtl).parent_path().string();
+    design.source.strict = false;
+    if (map == nullptr) {
+        design.source.top = arguments.block;
+        return design;
+    }
+    design.source.top = map->top;
+    design.source.parameters = map->parameters;
+    design.same_parameters = map->parameters.empty() && map->size_parameters.empty();
+    design.size_parameters = map->size_parameters;
+    design.ports = map->ports;
+    design.constants = map->constants;
+    design.policies = map->policies;
+    design.clock = map->clock;
+    design.reset = map->reset;
+    design.reset_is_low = map->reset_is_low;
+    design.latency_cycles = map->latency_cycles;
+    return design;
+}
+
+int compare_blocks(const cosim_arguments& arguments, const rtl_map* map) {
     const auto blocks = chosen_blocks(arguments.block);
     std::vector<std::unique_ptr<lockstep_bench>> benches;
     benches.reserve(blocks.size());
     for (const std::string& block : blocks) {
         benches.push_back(bench_of(block));
+        const auto design = stand_in_of(arguments, map);
+        benches.back()->verilog().set_stand_in(design);
+        benches.back()->set_small_only(design.has_value());
+        benches.back()->set_calm(design && design->latency_cycles != 0);
     }
     fmt::print("model and Verilog in lockstep, every output in every cycle; seed {}\n\n", arguments.seed);
     fmt::print("{:<18} {:>12} {:>12} {:>9} {:>10} {:>9}\n", "block", "cycles", "messages", "episodes",
@@ -169,6 +202,48 @@ void compile_ahead(const std::vector<verilog_source>& sources) {
     }
 }
 
+verilog_source source_of(const cosim_arguments& arguments, const rtl_map& map) {
+    verilog_source s;
+    s.top = map.top;
+    s.files = {arguments.rtl};
+    s.directory = std::filesystem::path(arguments.rtl).parent_path().string();
+    s.parameters = map.parameters;
+    s.strict = false;
+    return s;
+}
+
+void print_waits(const char* who, const distribution& d) {
+    fmt::print("  {:<8} min {:>5}  p50 {:>5}  p90 {:>5}  p99 {:>6}  max {:>7}\n", who, d.min(),
+               d.percentile(500), d.percentile(900), d.percentile(990), d.max());
+}
+
+// A scheduler of the user's that is not the same machine: what it lets go, not when.
+int compare_order(const cosim_arguments& arguments, const rtl_map& map) {
+    scheduler_reference reference;
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    mapped_scheduler own(source_of(arguments, map), map);
+    const order_result r = run_scheduler_order(reference, own, arguments.cycles, arguments.seed,
+                                               static_cast<std::uint32_t>(arguments.episode));
+    fmt::print(
+        "{} ({}) against the model of send_scheduler: the same WQEs of every QP in the same order; seed "
+        "{}\n\n",
+        map.top, arguments.rtl, arguments.seed);
+    fmt::print("{} cycles, {} episodes, {} QPs\n", r.cycles, r.episodes, std::min(own.qps(), 1024u));
+    fmt::print("{} WQEs granted, {} requests of an empty queue\n", r.wqes, r.empty_requests);
+    fmt::print("{} of {} WQEs have the same place in the order of all QPs\n", r.same_place, r.wqes);
+    fmt::print("cycles from posted and gate open to granted\n");
+    print_waits("model", r.model_wait_cycles);
+    print_waits("Verilog", r.verilog_wait_cycles);
+    if (r.violation.empty()) {
+        fmt::print("\nequal: every WQE once, in order, none behind a closed gate, none left\n");
+        return exit_good;
+    }
+    fmt::print("\nDIFFERENT in cycle {} of episode {}: {}\n", r.violation_cycle, r.episode, r.violation);
+    fmt::print("again: hcasim cosim send_scheduler --rtl {} --map {} --seed {} --episode {} --cycles 1\n",
+               arguments.rtl, arguments.map, arguments.seed, r.episode);
+    return exit_differs;
+}
+
 int try_mutants(const cosim_arguments& arguments) {
     const auto blocks = chosen_blocks(arguments.block);
     const auto mutants = find_mutants(arguments.block);
@@ -207,7 +282,9 @@ int try_mutants(const cosim_arguments& arguments) {
             throw input_error(to_line({m.patch, "", "there is no such block", "", ""}));
         }
         lockstep_bench& bench = *benches[static_cast<std::size_t>(known - blocks.begin())];
-        bench.verilog().set_source(sources[i]);
+        rtl_stand_in mutant;
+        mutant.source = sources[i];
+        bench.verilog().set_stand_in(mutant);
         bench.set_small_only(true);
         const lockstep_result result = run_lockstep(bench, options_of(arguments), nullptr);
         if (result.difference) {
@@ -229,10 +306,36 @@ int try_mutants(const cosim_arguments& arguments) {
 }  // namespace
 
 int cosim_command(const cosim_arguments& arguments) {
+    if (arguments.mutants && (!arguments.rtl.empty() || !arguments.map.empty())) {
+        throw input_error(to_line({"hcasim cosim", "--mutants", "does not go with --rtl or --map",
+                                   "mutants are those of the project's Verilog", ""}));
+    }
+    if (!arguments.map.empty() && arguments.rtl.empty()) {
+        throw input_error(to_line({"hcasim cosim", "--map", "is given without --rtl", "--rtl FILE.v", ""}));
+    }
+    if (!arguments.rtl.empty() && (arguments.block == "all" || arguments.block.empty())) {
+        throw input_error(to_line({"hcasim cosim", "--rtl", "needs the block in whose place it stands",
+                                   fmt::format("one of {}", fmt::join(lockstep_blocks(), ", ")), ""}));
+    }
     try {
-        return arguments.mutants ? try_mutants(arguments) : compare_blocks(arguments);
+        if (!arguments.map.empty()) {
+            const rtl_map map = read_rtl_map(arguments.map);
+            const auto blocks = chosen_blocks(arguments.block);
+            if (map.block != blocks.front()) {
+                throw input_error(to_line({arguments.map, "block", "is '" + map.block + "'",
+                                           "'" + blocks.front() + "', as on the command line", ""}));
+            }
+            if (map.compare == rtl_map::comparison::order) {
+                return compare_order(arguments, map);
+            }
+            return compare_blocks(arguments, &map);
+        }
+        return arguments.mutants ? try_mutants(arguments) : compare_blocks(arguments, nullptr);
     } catch (const verilog_error& error) {
-        throw input_error(error.what());
+        // One line, and below it what a tool has said.
+        std::fflush(stdout);
+        fmt::print(stderr, "{}\n", error.what());
+        return exit_bad_input;
     }
 }
 
