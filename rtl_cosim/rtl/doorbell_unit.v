@@ -14,6 +14,7 @@
 //   qpns       DEPTH x 24            2 reads (head, lookup), 1 write
 //   producers  DEPTH x 16            2 reads, 1 write
 //   places     QPS x log2(DEPTH)     1 read, 1 write
+// synthesis check: -chparam QPS 64
 `default_nettype none
 
 module doorbell_unit #(

@@ -8,6 +8,7 @@
 // Size: RINGS x SLOTS bits and 1/64 of that. Each level has PORTS + 2 reads and PORTS writes, which means flip-flops
 // or, in an FPGA, registers for a few thousand slots; with fewer ports per cycle (inputs queued before the
 // scheduler) it would fit multi-bank RAM.
+// synthesis check: -chparam SLOTS 16
 `default_nettype none
 
 module ready_bitmap #(

@@ -2,6 +2,7 @@
 // bit of a higher level says that a word of the level below is not empty.
 //
 // The memory is not reset: a word counts only while its bit in the level above is set, and reads as empty else.
+// synthesis check: -chparam ADDRESS_W 4 -chparam BIT_W 3
 `default_nettype none
 
 module ready_bitmap_level #(
@@ -55,10 +56,9 @@ module ready_bitmap_level #(
             integer          j;
             always @* begin
                 next = present;
-                if (change_valid_i[k])
-                    for (j = 0; j < PORTS; j = j + 1)
-                        if (change_valid_i[j] && change_index_i[j*INDEX_W+BIT_W+:ADDRESS_W] == address)
-                            next[change_index_i[j*INDEX_W+:BIT_W]] = change_value_i[j];
+                for (j = 0; j < PORTS; j = j + 1)
+                    if (change_valid_i[j] && change_index_i[j*INDEX_W+BIT_W+:ADDRESS_W] == address)
+                        next[change_index_i[j*INDEX_W+:BIT_W]] = change_value_i[j];
             end
             assign next_words[k*WORD_W+:WORD_W] = next;
             assign change_set_o[k] = present[position];

@@ -23,6 +23,7 @@
 // Four writes per cycle are flip-flops in an ASIC (about 100 per QP) and a live-value table over four copies of
 // block RAM in an FPGA; a design for 10^5 QPs would queue the three inputs and apply one per cycle, and pay for
 // it with up to three cycles of latency.
+// synthesis check: -chparam QPS 16
 `default_nettype none
 
 module send_scheduler #(
@@ -79,6 +80,7 @@ module send_scheduler #(
     output wire         trace_doorbell_taken_o,    // it brings WQEs first .. doorbell_producer_i - 1
     output wire         trace_doorbell_open_o,     // ... and finds the gate open
     output wire [15:0]  trace_doorbell_first_o,
+    output wire         trace_consumer_set_o,      // the update moves the consumer index of its QP
     output wire         trace_closed_grant_o       // a grant comes back because the engine found the gate closed
 );
 
@@ -324,6 +326,7 @@ module send_scheduler #(
         end
     end
 
+    assign trace_consumer_set_o = update_valid_i && update_counts && sets_consumer;
     assign trace_closed_grant_o = update_valid_i && update_counts && update_gate_was_closed_i;
 
     // ---- what is eligible from the next cycle on ----

@@ -3,6 +3,7 @@
 //
 // The flags lie in words of up to 64 in a memory without reset; one bit per word, which is reset, says whether
 // the word counts.
+// synthesis check: -chparam SLOTS 128
 `default_nettype none
 
 module slot_flags #(
@@ -38,10 +39,9 @@ module slot_flags #(
             integer          j;
             always @* begin
                 next = present;
-                if (set_i[k])
-                    for (j = 0; j < PORTS; j = j + 1)
-                        if (set_i[j] && slot_i[j*SLOT_W+BIT_W+:ADDRESS_W] == address)
-                            next[slot_i[j*SLOT_W+:BIT_W]] = 1'b1;
+                for (j = 0; j < PORTS; j = j + 1)
+                    if (set_i[j] && slot_i[j*SLOT_W+BIT_W+:ADDRESS_W] == address)
+                        next[slot_i[j*SLOT_W+:BIT_W]] = 1'b1;
             end
             assign next_words[k*WORD_W+:WORD_W] = next;
             assign is_set_o[k] = present[position];
