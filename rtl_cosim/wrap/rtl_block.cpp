@@ -169,6 +169,9 @@ void rtl_block::reset(rtl_mode mode, const verilog_source& source, const std::st
         m_verilog->pin(name).set(value);
     }
     m_verilog->reset();
+    if (m_recording != nullptr) {
+        m_recording->start(*m_verilog);
+    }
 }
 
 std::uint64_t rtl_block::policy(const std::string& pin, std::uint64_t drawn) const {
@@ -201,6 +204,9 @@ void rtl_block::catch_up() {
         valid.set(0);
     }
     while (m_done + 1 < m_cycles.now()) {
+        if (m_recording != nullptr) {
+            m_recording->note(m_done + 1);
+        }
         m_verilog->settle();
         m_verilog->clock_edge();
         ++m_done;
@@ -218,6 +224,9 @@ void rtl_block::begin_cycle() {
     }
     if (before_settle) {
         before_settle();
+    }
+    if (m_recording != nullptr) {
+        m_recording->note(m_cycles.now());
     }
     m_verilog->settle();
 }

@@ -13,6 +13,7 @@
 #include "rtl_cosim/wrap/message_fields.h"
 #include "rtl_cosim/wrap/rtl_difference.h"
 #include "rtl_cosim/wrap/rtl_mode.h"
+#include "rtl_cosim/wrap/rtl_recording.h"
 #include "rtl_cosim/wrap/rtl_stand_in.h"
 #include "rtl_cosim/wrap/rtl_watcher.h"
 #include "rtl_cosim/wrap/verilog_block.h"
@@ -429,6 +430,8 @@ public:
     /// Called at the first difference.
     std::function<void(const rtl_difference&)> on_difference;
     void set_watcher(rtl_watcher* watcher);
+    /// Notes the inputs of every cycle from the next reset on; null: no more.
+    void set_recording(rtl_recording* recording) { m_recording = recording; }
     std::uint64_t transfers() const { return m_transfers; }
     std::uint64_t cycles_compared() const { return m_compared; }
 
@@ -455,6 +458,7 @@ private:
     std::uint32_t m_latency_cycles = 0;
     std::optional<rtl_difference> m_difference;
     rtl_watcher* m_watcher = nullptr;
+    rtl_recording* m_recording = nullptr;
     bool m_declared = false;
     std::vector<std::uint64_t> m_samples;
     std::uint64_t m_transfers = 0;
