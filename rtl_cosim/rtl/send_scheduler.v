@@ -16,7 +16,7 @@
 // the first has done. All four may be about the same QP, hence the forwarding from each to all behind it.
 //
 // Memories, all read combinationally:
-//   entries   QPS x 59 bits   4 reads (granted, state, doorbell, update), 4 writes
+//   entries   QPS x 60 bits   4 reads (granted, state, doorbell, update), 4 writes
 //   qpns      QPS x 24 bits   4 reads, 1 write
 //   written   1 bit per slot: entries has no reset, and what has not been written reads as zero
 //   ready     16 x QPS bits, see ready_bitmap.v
@@ -109,7 +109,8 @@ module send_scheduler #(
     localparam CHANGED      = 38;  // the gate has changed since the grant
     localparam LEVEL        = 39;  // 4 bits: service level by which it is arbitrated
     localparam RESEND_UNTIL = 43;  // 16 bits
-    localparam ENTRY_W      = 59;
+    localparam NAMED        = 59;  // a state event has come: qpns holds the QPN, which is 0 until then
+    localparam ENTRY_W      = 60;
 
     // Signed distance of two indices in the window of 2^15: a - b < 0, and a - b > 0.
     function behind;
@@ -216,7 +217,7 @@ module send_scheduler #(
     wire [15:0] burst      = {9'd0, cfg_burst_i};
 
     assign grant_valid_o = nonempty != 16'd0;
-    assign grant_qpn_o   = qpns[granted_slot];
+    assign grant_qpn_o   = granted[NAMED] ? qpns[granted_slot] : 24'd0;
     assign grant_first_o = granted[CONSUMER+:16];
     assign grant_count_o = waiting < burst ? waiting : burst;
     assign grant_flush_o = granted[GATE+:2] == FLUSH;
@@ -251,6 +252,7 @@ module send_scheduler #(
             after_state = {ENTRY_W{1'b0}};
             after_state[IN_SERVICE] = before_state[IN_SERVICE];
         end
+        after_state[NAMED]    = 1'b1;
         after_state[LEVEL+:4] = state_sl_class_i;
         after_state[GATE+:2]  = state_gate_i;
         if (gate_moves) begin
@@ -276,7 +278,7 @@ module send_scheduler #(
                                          grant && doorbell_slot == granted_slot ? after_grant :
                                          doorbell_written ? entries[doorbell_slot] : {ENTRY_W{1'b0}};
     wire [23:0] doorbell_holder = doorbell_meets_state ? state_qpn_i :
-                                  doorbell_written ? qpns[doorbell_slot] : 24'd0;
+                                  before_doorbell[NAMED] ? qpns[doorbell_slot] : 24'd0;
     // An index that is not ahead is late or repeated; one of another QPN is of an older life of the slot.
     wire doorbell_counts = doorbell_holder == doorbell_qpn_i && ahead(doorbell_producer_i, before_doorbell[PRODUCER+:16]);
 
@@ -302,7 +304,7 @@ module send_scheduler #(
                                        grant && update_slot == granted_slot ? after_grant :
                                        update_written ? entries[update_slot] : {ENTRY_W{1'b0}};
     wire [23:0] update_holder = update_meets_state ? state_qpn_i :
-                                update_written ? qpns[update_slot] : 24'd0;
+                                before_update[NAMED] ? qpns[update_slot] : 24'd0;
     // The end of a grant counts for the slot, whoever holds it now; all else for the QP it names only.
     wire update_counts = update_holder == update_qpn_i;
     // Never beyond what has been posted.

@@ -1,6 +1,7 @@
 #include "rtl_cosim/wrap/rtl_factory.h"
 
 #include "rtl_cosim/wrap/rtl_doorbell_unit.h"
+#include "rtl_cosim/wrap/rtl_send_scheduler.h"
 
 namespace hcasim {
 
@@ -27,6 +28,13 @@ std::unique_ptr<doorbell_unit> rtl_factory::make_doorbell_unit(const char* name,
     auto made = std::make_unique<rtl_doorbell_unit>(name, domain, rtl_mode::model);
     watch(made->verilog());
     m_set_mode.emplace_back([this, block = made.get()] { block->set_mode(m_config.doorbell_unit); });
+    return made;
+}
+
+std::unique_ptr<send_scheduler> rtl_factory::make_send_scheduler(const char* name, clock_domain& domain) {
+    auto made = std::make_unique<rtl_send_scheduler>(name, domain, rtl_mode::model);
+    watch(made->verilog());
+    m_set_mode.emplace_back([this, block = made.get()] { block->set_mode(m_config.send_scheduler); });
     return made;
 }
 

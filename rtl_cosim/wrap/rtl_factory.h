@@ -23,6 +23,7 @@ public:
     const std::optional<rtl_difference>& difference() const { return m_difference; }
 
     std::unique_ptr<doorbell_unit> make_doorbell_unit(const char* name, clock_domain& domain) override;
+    std::unique_ptr<send_scheduler> make_send_scheduler(const char* name, clock_domain& domain) override;
 
 private:
     void watch(rtl_block& block);

@@ -16,7 +16,12 @@ rtl_send_scheduler::rtl_send_scheduler(const sc_core::sc_module_name& name, cloc
       m_update(&m_verilog.input("update", update_i)),
       m_grant(&m_verilog.output<send_grant>("grant", grant_o)) {
     m_verilog.after_settle = [this] { look_at_trace(); };
-    m_verilog.compare_more = [this](rtl_difference& d) { return counts_differ(d); };
+    m_verilog.compare_more = [this](rtl_difference& d) {
+        if (look) {
+            look();
+        }
+        return counts_differ(d);
+    };
 }
 
 void rtl_send_scheduler::reset(const send_scheduler_config& config, std::uint32_t qps) {
@@ -30,17 +35,21 @@ void rtl_send_scheduler::reset(const send_scheduler_config& config, std::uint32_
     source.files = {source.directory + "/send_scheduler.v"};
     source.parameters = {{"QPS", qps}};
     m_verilog.reset(m_mode, source, this->name(), [&](verilog_block& v) {
-        v.pin("cfg_arbitration_i").set(static_cast<std::uint64_t>(config.arbitration));
-        v.pin("cfg_gate_in_context_i").set(config.location == gate_location::context ? 1 : 0);
-        v.pin("cfg_burst_i").set(config.burst);
-        for (std::uint32_t sl = 0; sl < config.weight.size(); ++sl) {
-            v.pin("cfg_weight_i").set_slice(8 * sl, 8, config.weight[sl]);
+        m_verilog.set_policy(v, "cfg_arbitration_i", static_cast<std::uint64_t>(config.arbitration));
+        m_verilog.set_policy(v, "cfg_gate_in_context_i", config.location == gate_location::context ? 1 : 0);
+        m_verilog.set_policy(v, "cfg_burst_i", config.burst);
+        if (config.arbitration == arbitration_policy::weighted) {
+            const verilog_pin weight = v.pin("cfg_weight_i");
+            for (std::uint32_t sl = 0; sl < config.weight.size(); ++sl) {
+                weight.set_slice(8 * sl, 8, config.weight[sl]);
+            }
         }
         // A design of somebody else's need not tell what happens inside, as long as it only runs beside the
         // model.
         const auto traced = [&](const std::string& pin) {
             return m_mode == rtl_mode::verilog ? v.pin(pin) : v.find(pin);
         };
+        m_grant_valid = v.pin("grant_valid_o");
         m_grant_qpn = v.pin("grant_qpn_o");
         m_grant_first = v.pin("grant_first_o");
         m_grant_count = v.pin("grant_count_o");

@@ -1,6 +1,8 @@
 #ifndef HCASIM_RTL_COSIM_WRAP_RTL_SEND_SCHEDULER_H
 #define HCASIM_RTL_COSIM_WRAP_RTL_SEND_SCHEDULER_H
 
+#include <functional>
+
 #include "model/clock/qp_table.h"
 #include "model/send_scheduler/send_scheduler.h"
 #include "rtl_cosim/wrap/rtl_block.h"
@@ -24,6 +26,10 @@ public:
     rtl_input<send_doorbell>& doorbell() { return *m_doorbell; }
     rtl_input<state_event>& state() { return *m_state; }
     rtl_input<scheduler_update>& update() { return *m_update; }
+    /// A grant stands before a full channel.
+    bool grant_waits() const { return m_grant_valid.get() != 0 && !m_grant->fires(); }
+    /// Called after each cycle that was compared.
+    std::function<void()> look;
 
 private:
     // What a QP's slot holds, for who asks: put together from what the pins tell.
@@ -46,7 +52,7 @@ private:
     std::uint32_t m_slot_mask = 0;
     qp_table<slot> m_slots;
     counters_t m_before;  // counters of the model before this cycle
-    verilog_pin m_grant_qpn, m_grant_first, m_grant_count;
+    verilog_pin m_grant_valid, m_grant_qpn, m_grant_first, m_grant_count;
     verilog_pin m_gate_changed, m_gate_was_pending, m_gate_opened, m_gate_first, m_gate_end;
     verilog_pin m_doorbell_stale, m_doorbell_taken, m_doorbell_open, m_doorbell_first;
     verilog_pin m_consumer_set, m_closed_grant;
