@@ -154,6 +154,7 @@ void rtl_block::reset(rtl_mode mode, const verilog_source& source, const std::st
             }
         }
         m_loaded = key;
+        m_source = wanted;
     }
     for (const auto& port : m_ports) {
         port->restart();

@@ -404,6 +404,8 @@ public:
     /// The value that a stand-in follows, else `drawn`.
     std::uint64_t policy(const std::string& pin, std::uint64_t drawn) const;
 
+    /// What the present design was made of; valid after a reset that was not rtl_mode::model.
+    const verilog_source& source() const { return m_source; }
     rtl_mode mode() const { return m_mode; }
     bool is_model() const { return m_mode == rtl_mode::model; }
     verilog_block& verilog() { return *m_verilog; }
@@ -449,6 +451,7 @@ private:
     std::optional<rtl_stand_in> m_stand_in;
     std::unique_ptr<verilog_block> m_verilog;
     std::string m_loaded;  // what m_verilog was made of
+    verilog_source m_source;
     std::string m_name;
     verilog_pin m_busy;
     std::vector<verilog_pin> m_valid_inputs;
