@@ -22,12 +22,14 @@ void link_rx::reset(const link_config& config) {
         v.freed_bytes = 0;
         v.changed = false;
         v.at_once = false;
+        v.has_limit = false;
     }
     m_next_vl = 0;
     m_next_report = 0;
+    m_next_limit = 0;
     m_buffered = 0;
     m_buffered_bytes = 0;
-    m_limits.clear();
+    m_limits = 0;
     m_counters = {};
 }
 
@@ -105,7 +107,9 @@ void link_rx::take_flow_control(const ib::packet& p) {
         ++m_counters.resyncs;
         v.changed = true;
     }
-    m_limits.push_back({true, false, f.vl, f.fccl});
+    m_limits += v.has_limit ? 0 : 1;
+    v.has_limit = true;
+    v.limit = f.fccl;
 }
 
 // One packet per cycle, the VLs in turn.
@@ -136,27 +140,36 @@ void link_rx::deliver() {
     }
 }
 
+// One update per cycle, the peer's limits first.
 void link_rx::report_credits() {
-    bool more = !m_limits.empty();
+    bool more = m_limits != 0;
     for (std::uint32_t vl = 0; vl < m_config.data_vls; ++vl) {
         more = more || m_vls[vl].changed;
     }
     if (!more || !credit_o.can_push()) {
         return;
     }
-    if (!m_limits.empty()) {
-        credit_o.push(m_limits.front());
-        m_limits.pop_front();
+    const auto after = [this](std::uint32_t vl) { return vl + 1 == m_config.data_vls ? 0 : vl + 1; };
+    if (m_limits != 0) {
+        std::uint32_t vl = m_next_limit;
+        while (!m_vls[vl].has_limit) {
+            vl = after(vl);
+        }
+        vl_state& v = m_vls[vl];
+        credit_o.push({true, false, static_cast<std::uint8_t>(vl), v.limit});
+        v.has_limit = false;
+        --m_limits;
+        m_next_limit = after(vl);
     } else {
         std::uint32_t vl = m_next_report;
         while (!m_vls[vl].changed) {
-            vl = vl + 1 == m_config.data_vls ? 0 : vl + 1;
+            vl = after(vl);
         }
         vl_state& v = m_vls[vl];
         credit_o.push({false, v.at_once, static_cast<std::uint8_t>(vl), v.credits.fccl()});
         v.changed = false;
         v.at_once = false;
-        m_next_report = vl + 1 == m_config.data_vls ? 0 : vl + 1;
+        m_next_report = after(vl);
     }
     wake_next();
 }

@@ -52,6 +52,8 @@ private:
         std::uint64_t freed_bytes = 0;  // since the peer was told at once
         bool changed = false;           // FCCL is not what link_tx has
         bool at_once = false;
+        bool has_limit = false;   // the peer's limit, on its way to link_tx
+        std::uint16_t limit = 0;  // the newest one
     };
 
     void take_arrived();
@@ -66,7 +68,8 @@ private:
     std::uint32_t m_next_report = 0;
     std::uint32_t m_buffered = 0;  // packets in all buffers
     std::uint64_t m_buffered_bytes = 0;
-    ring_queue<credit_update> m_limits;  // announced by the peer, on their way to link_tx
+    std::uint32_t m_limits = 0;  // VLs that have a limit for link_tx
+    std::uint32_t m_next_limit = 0;
 };
 
 }  // namespace hcasim

@@ -171,7 +171,7 @@ bool link_tx::send_flow_control() {
         if (vl + 1 == m_config.data_vls) {
             m_initializing = false;
         }
-        put_on_wire(p, now());
+        serialize(p, now());
         return true;
     }
     m_announcing = false;
@@ -231,15 +231,22 @@ bool link_tx::send_packet() {
     m_arbiter.charge(p->size_bytes);
     ++m_counters.packets;
     m_counters.bytes += p->size_bytes;
-    put_on_wire(p, available);
+    serialize(p, available);
     return true;
 }
 
-void link_tx::put_on_wire(ib::packet* p, cycle_t available) {
+void link_tx::serialize(ib::packet* p, cycle_t available) {
     const serializer::span span = m_serializer.send(available, p->size_bytes + m_config.framing_bytes);
     p->first_byte_cycle = span.first_cycle;
     p->last_byte_cycle = span.last_cycle;
-    m_counters.busy_cycles += span.last_cycle - span.first_cycle;
+    if (p->has_wqe && ib::is_ud(p->op) && sent_o.is_bound()) {
+        sent_o.push({p->qpn, p->wqe_index, span.last_cycle});
+    }
+    put_on_wire(p);
+}
+
+void link_tx::put_on_wire(ib::packet* p) {
+    m_counters.busy_cycles += p->last_byte_cycle - p->first_byte_cycle;
     fault_injector::verdict v;
     if (m_faults.active()) {
         v = m_faults.judge(m_faults.classify(*p), *p);
@@ -247,18 +254,15 @@ void link_tx::put_on_wire(ib::packet* p, cycle_t available) {
     if (m_observer != nullptr) {
         // As the HCA made it: a flipped bit comes after this.
         m_observer->packet_on_wire(p->bytes, p->size_bytes, p->qpn, p->is_flow_control, v.lost,
-                                   span.first_cycle, span.last_cycle);
+                                   p->first_byte_cycle, p->last_byte_cycle);
         if (p->has_wqe) {
             if (p->starts_message) {
-                m_observer->stamp(p->qpn, p->wqe_index, stage::wire, span.first_cycle);
+                m_observer->stamp(p->qpn, p->wqe_index, stage::wire, p->first_byte_cycle);
             }
             if (p->ends_message) {
-                m_observer->stamp(p->qpn, p->wqe_index, stage::sent, span.last_cycle);
+                m_observer->stamp(p->qpn, p->wqe_index, stage::sent, p->last_byte_cycle);
             }
         }
-    }
-    if (p->has_wqe && ib::is_ud(p->op) && sent_o.is_bound()) {
-        sent_o.push({p->qpn, p->wqe_index, span.last_cycle});
     }
     if (v.corrupted) {
         fault_injector::corrupt(v, *p);

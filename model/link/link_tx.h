@@ -55,6 +55,19 @@ public:
     };
     const counters_t& counters() const { return m_counters; }
 
+protected:
+    /// Delayed packets that are due go before all others.
+    void push_delayed();
+    /// A packet whose time on the wire is known: what is to be observed of it, faults, the channel.
+    virtual void put_on_wire(ib::packet* p);
+
+    ib::packet_pool& m_pool;
+    std::uint32_t m_sources;
+    serializer m_serializer;
+    fault_injector m_faults;
+    cycle_t m_period_cycles = 1;
+    counters_t m_counters;
+
 private:
     struct delayed_packet {
         cycle_t due = 0;
@@ -71,26 +84,20 @@ private:
     };
 
     void take_credits();
-    void push_delayed();
     bool send_flow_control();
     bool send_packet();
-    void put_on_wire(ib::packet* p, cycle_t available);
+    void serialize(ib::packet* p, cycle_t available);
     bool can_use_wire();
     bool is_quiet() const;
     bool has_front(std::uint32_t vl, std::uint32_t& s);
 
-    ib::packet_pool& m_pool;
-    std::uint32_t m_sources;
     std::vector<std::unique_ptr<in_port<ib::packet*>>> m_packet_i;
     link_config m_config;
-    serializer m_serializer;
     vl_arbiter m_arbiter;
-    fault_injector m_faults;
     std::array<vl_state, max_data_vls> m_vls;
     std::vector<delayed_packet> m_delayed;                  // in the order of due
     std::uint64_t m_packet_inputs = 0;                      // bits of filled_inputs()
     std::array<std::uint64_t, max_data_vls> m_vl_inputs{};  // the same by VL
-    cycle_t m_period_cycles = 1;
     cycle_t m_period_end = 1;   // next multiple of the period at or after the present cycle
     cycle_t m_period_wake = 0;  // the period's end that this module has been woken for
     bool m_announcing = true;   // some VL may have announce_now
@@ -98,7 +105,6 @@ private:
     std::uint32_t m_next_flow_vl = 0;
     std::uint64_t m_clock_mhz = 250;
     observer* m_observer = nullptr;
-    counters_t m_counters;
 };
 
 }  // namespace hcasim

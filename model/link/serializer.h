@@ -29,6 +29,10 @@ public:
         std::uint64_t last_cycle;   ///< first edge by which the last byte has left (rounded up)
     };
 
+    /// Units of a cycle and of a byte.
+    std::uint64_t cycle_units() const { return m_cycle; }
+    std::uint64_t byte_units() const { return m_byte; }
+
     /// First edge at which the wire is free.
     std::uint64_t free_cycle() const { return m_free_cycle; }
 

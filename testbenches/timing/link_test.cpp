@@ -447,3 +447,27 @@ TEST_CASE(
     CHECK(b.credit.seen[n - 1].value.fccl == 80 + 512);
     CHECK(b.block.counters().resyncs == 1);
 }
+
+TEST_CASE("link rx: of the limits that wait for link tx the newest of each VL counts, the VLs in turn") {
+    rx_bench b;
+    for (const engine_kind kind : both) {
+        b.start(kind);
+        b.credit.closed_until(400);
+        // Two fill the channel, four come behind them.
+        b.arrive_flow(100, 0, 0, 10);
+        b.arrive_flow(110, 0, 0, 11);
+        b.arrive_flow(120, 1, 0, 20);
+        b.arrive_flow(130, 0, 0, 12);
+        b.arrive_flow(140, 1, 0, 21);
+        b.arrive_flow(150, 0, 0, 13);
+        b.run_to(500);
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> told;
+        for (const auto& e : b.credit.seen) {
+            CHECK(e.value.from_peer);
+            told.emplace_back(e.value.vl, e.value.fccl);
+        }
+        CHECK(told ==
+              std::vector<std::pair<std::uint32_t, std::uint32_t>>{{0, 10}, {0, 11}, {1, 21}, {0, 13}});
+        CHECK(b.credit.cycles() == std::vector<cycle_t>{400, 401, 402, 403});
+    }
+}
