@@ -29,6 +29,7 @@ struct qp_attributes {
     std::uint8_t max_rd_atomic = 0;
     std::uint8_t max_dest_rd_atomic = 0;
     std::uint8_t en_sqd_async_notify = 0;
+    std::uint16_t reserved = 0;
 };
 
 /// What create_qp fixes for the life of the QP.
@@ -41,6 +42,7 @@ struct qp_resources {
     std::uint8_t rq_log_entries = 0;  ///< 0..15
     service_type service = service_type::rc;
     std::uint8_t sl_class = 0;  ///< service level by which the scheduler arbitrates, 0..15
+    std::uint32_t reserved = 0;
 };
 
 /// Requester half: written by the send engine only.
@@ -66,7 +68,7 @@ struct responder_context {
 };
 
 /// QP context as it lies in the HCA's context memory in the host (one slot of 256 bytes per QP) and in a line
-/// of the context cache.
+/// of the context cache. Every byte has a name, so that none has a value by chance.
 struct qp_context {
     std::uint32_t qpn =
         0;  ///< all 24 bits: a packet or doorbell for an older QP of the same slot does not match

@@ -1,6 +1,7 @@
 #include "rtl_cosim/lockstep/lockstep_benches.h"
 
 #include "rtl_cosim/lockstep/doorbell_unit_bench.h"
+#include "rtl_cosim/lockstep/qp_context_cache_bench.h"
 #include "rtl_cosim/lockstep/send_scheduler_bench.h"
 
 namespace hcasim {
@@ -19,6 +20,7 @@ std::unique_ptr<lockstep_bench> make_bench() {
 
 constexpr entry entries[] = {
     {"doorbell_unit", make_bench<doorbell_unit_bench>},
+    {"qp_context_cache", make_bench<qp_context_cache_bench>},
     {"send_scheduler", make_bench<send_scheduler_bench>},
 };
 

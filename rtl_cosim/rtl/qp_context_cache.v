@@ -163,19 +163,26 @@ module qp_context_cache #(
 
     output wire                       busy_o,
 
-    output wire                       trace_hit_o,  // a request of a client finds its line
+    output wire                       trace_hit_o,  // a client's request finds its line
     output wire                       trace_miss_o,  // ... starts a fill
     output wire                       trace_merged_o,  // ... waits for a fill under way
-    output wire                       trace_writeback_o,  // a dirty line leaves
-    output wire                       trace_eviction_o,  // a line leaves
-    output wire                       trace_replay_o,  // a request that waited is served
-    output wire                       trace_state_changed_o,  // a change is announced:
+    output wire                       trace_replay_o,  // a request that has waited is served
+    output wire                       trace_void_write_o,  // a half is written back to a QP that has been reset or destroyed, or to no QP
+    output wire                       trace_eviction_o,  // a line leaves:
+    output wire [3:0]                 trace_evicted_way_o,
+    output wire                       trace_writeback_o,  // ... is dirty
+    output wire                       trace_state_changed_o,  // a change is announced, or
     output wire                       trace_late_opener_o,  // a change to RTS finds the QP there already:
-    output wire [23:0]                trace_changed_qpn_o,  // of either
-    output wire [2:0]                 trace_changed_reason_o,  // of either
+    output wire [23:0]                trace_changed_qpn_o,
+    output wire [2:0]                 trace_changed_reason_o,
     output wire [2:0]                 trace_changed_before_o,
     output wire [2:0]                 trace_changed_after_o,
-    output wire [23:0]                trace_changed_next_psn_o
+    output wire [23:0]                trace_changed_next_psn_o,
+    output wire                       trace_no_room_o,  // who has to wait for what: a client for its answers to be taken,
+    output wire                       trace_no_place_o,  // a request for a place to wait in,
+    output wire                       trace_no_miss_o,  // ... for a miss entry,
+    output wire                       trace_untold_o,  // a change for a listener,
+    output wire                       trace_held_install_o  // an install for the write-back of its victim
 );
 
     localparam CONTEXT_W = 8 * CONTEXT_BYTES;
@@ -349,6 +356,10 @@ module qp_context_cache #(
     wire [2:0] applies;
     wire [2:0] announces;
     wire [2:0] late_openers;
+    wire [2:0] no_room;  // why not
+    wire [2:0] no_place;
+    wire [2:0] no_miss;
+    wire [2:0] untold;
 
     genvar g;
     generate
@@ -372,10 +383,12 @@ module qp_context_cache #(
                 .late_opener_o(late_openers[g])
             );
 
-            assign servable[g] =
-                request_valid[g] && room[g] &&
-                (hit[g] ? !announces[g] || listeners_ready
-                        : !waiting_full && (merges[g] || (has_free && fill_ready_i)));
+            assign no_room[g]  = !room[g];
+            assign untold[g]   = hit[g] && announces[g] && !listeners_ready;
+            assign no_place[g] = !hit[g] && waiting_full;
+            assign no_miss[g]  = !hit[g] && !merges[g] && !has_free;
+            assign servable[g] = request_valid[g] && !no_room[g] && !untold[g] && !no_place[g] && !no_miss[g] &&
+                                 (hit[g] || merges[g] || fill_ready_i);
         end
     endgenerate
 
@@ -404,8 +417,8 @@ module qp_context_cache #(
     reg  [WAY_W-1:0]    replay_way;
     reg  [LINE_W-1:0]   replay_line;
 
-    wire replayed = replay && (replay_record[RECORD_W-1-:3] & room) != 3'b000 &&
-                    (!replay_announces || listeners_ready);
+    wire replay_room = (replay_record[RECORD_W-1-:3] & room) != 3'b000;
+    wire replayed    = replay && replay_room && (!replay_announces || listeners_ready);
 
     // ---- the request that has the access ----
 
@@ -726,12 +739,17 @@ module qp_context_cache #(
 
     assign busy_o = request_valid != 3'b000 || fill_valid_i || filled != {MISSES{1'b0}} || replay || empty != 3'b111;
 
+    // A cycle that is an install's or a replay's refuses nobody for what he lacks.
+    wire [2:0] waits_here = install || replay ? 3'b000 : request_valid;
+
     assign trace_hit_o              = hits;
     assign trace_miss_o             = waits && !merged;
     assign trace_merged_o           = merged;
-    assign trace_writeback_o        = writeback_valid_o;
-    assign trace_eviction_o         = install && victim_valid;
     assign trace_replay_o           = replayed;
+    assign trace_void_write_o       = access && !responds && !changed;
+    assign trace_eviction_o         = install && victim_valid;
+    assign trace_evicted_way_o      = {{(4 - WAY_W) {1'b0}}, victim_way};
+    assign trace_writeback_o        = writeback_valid_o;
     assign trace_state_changed_o    = announce;
     assign trace_late_opener_o      = access && is_opener;
     assign trace_changed_qpn_o      = after_qpn[23:0];
@@ -739,6 +757,12 @@ module qp_context_cache #(
     assign trace_changed_before_o   = is_create ? RESET : state_before;
     assign trace_changed_after_o    = after_state[2:0];
     assign trace_changed_next_psn_o = is_create ? 24'd0 : after_next_psn;
+    assign trace_no_room_o          = (waits_here & no_room) != 3'b000 || (replay && !replay_room);
+    assign trace_no_place_o         = (waits_here & ~no_room & no_place) != 3'b000;
+    assign trace_no_miss_o          = (waits_here & ~no_room & ~no_place & no_miss) != 3'b000;
+    assign trace_untold_o           = (waits_here & ~no_room & untold) != 3'b000 ||
+                                      (replay && replay_room && replay_announces && !listeners_ready);
+    assign trace_held_install_o     = wants_install && !install;
 
 endmodule
 

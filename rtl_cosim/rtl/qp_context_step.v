@@ -37,16 +37,16 @@ module qp_context_step #(
     output wire [23:0]                next_psn_o
 );
 
-    // ---- layout: offsets in bytes ----
+    // ---- layout: offset, and behind it the size, in bytes ----
 
-    localparam QPN                = 0;   // 4 bytes
+    localparam QPN                = 0;   // 4
     localparam STATE              = 4;   // 1
     localparam VALID              = 5;   // 1
     localparam HAS_RTS_ATTRIBUTES = 6;   // 1
     localparam OPENED_BY          = 7;   // 1
-    // 8: resources, 32 bytes, of which is looked at:
+    // From 8 on the resources, 32 bytes, of which is looked at:
     localparam SL_CLASS           = 35;  // 1
-    localparam ATTRIBUTES         = 40;  // 32 bytes:
+    localparam ATTRIBUTES         = 40;  // 32, which are:
     localparam DEST_QPN           = 40;  // 4
     localparam RQ_PSN             = 44;  // 4
     localparam SQ_PSN             = 48;  // 4
@@ -63,13 +63,13 @@ module qp_context_step #(
     localparam MAX_RD_ATOMIC      = 67;  // 1
     localparam MAX_DEST_RD_ATOMIC = 68;  // 1
     localparam EN_SQD_NOTIFY      = 69;  // 1
-    localparam REQUESTER          = 72;  // 8 bytes:
+    localparam REQUESTER          = 72;  // 8, which are:
     localparam NEXT_PSN           = 72;  // 4
     localparam REQUESTER_LIFE     = 76;  // 4
-    localparam RESPONDER          = 80;  // 40 bytes:
+    localparam RESPONDER          = 80;  // 40, of which are looked at:
     localparam EXPECTED_PSN       = 80;  // 4
     localparam RESPONDER_LIFE     = 94;  // 2
-    // 120: end
+    // 120 is the end.
 
     // Bits of the attribute mask (IBTA 11.2.5.2; numbers as in ibv_modify_qp).
     localparam M_EN_SQD_NOTIFY      = 2;

@@ -1,6 +1,7 @@
 #include "rtl_cosim/wrap/rtl_factory.h"
 
 #include "rtl_cosim/wrap/rtl_doorbell_unit.h"
+#include "rtl_cosim/wrap/rtl_qp_context_cache.h"
 #include "rtl_cosim/wrap/rtl_send_scheduler.h"
 
 namespace hcasim {
@@ -14,6 +15,7 @@ void rtl_factory::set_modes(const rtl_config& config) {
 }
 
 void rtl_factory::watch(rtl_block& block) {
+    m_blocks.push_back(&block);
     block.on_difference = [this](const rtl_difference& d) {
         if (!m_difference) {
             m_difference = d;
@@ -28,6 +30,14 @@ std::unique_ptr<doorbell_unit> rtl_factory::make_doorbell_unit(const char* name,
     auto made = std::make_unique<rtl_doorbell_unit>(name, domain, rtl_mode::model);
     watch(made->verilog());
     m_set_mode.emplace_back([this, block = made.get()] { block->set_mode(m_config.doorbell_unit); });
+    return made;
+}
+
+std::unique_ptr<qp_context_cache> rtl_factory::make_qp_context_cache(const char* name, clock_domain& domain,
+                                                                     ib::packet_pool& pool) {
+    auto made = std::make_unique<rtl_qp_context_cache>(name, domain, pool, rtl_mode::model);
+    watch(made->verilog());
+    m_set_mode.emplace_back([this, block = made.get()] { block->set_mode(m_config.qp_context_cache); });
     return made;
 }
 

@@ -21,8 +21,12 @@ public:
 
     void set_modes(const rtl_config& config);
     const std::optional<rtl_difference>& difference() const { return m_difference; }
+    /// All that were made.
+    const std::vector<rtl_block*>& blocks() const { return m_blocks; }
 
     std::unique_ptr<doorbell_unit> make_doorbell_unit(const char* name, clock_domain& domain) override;
+    std::unique_ptr<qp_context_cache> make_qp_context_cache(const char* name, clock_domain& domain,
+                                                            ib::packet_pool& pool) override;
     std::unique_ptr<send_scheduler> make_send_scheduler(const char* name, clock_domain& domain) override;
 
 private:
@@ -30,6 +34,7 @@ private:
 
     rtl_config m_config;
     std::optional<rtl_difference> m_difference;
+    std::vector<rtl_block*> m_blocks;
     std::vector<std::function<void()>> m_set_mode;
 };
 
