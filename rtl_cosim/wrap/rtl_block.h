@@ -384,6 +384,10 @@ public:
     /// A port that needs more than the rule of names.
     void add(std::unique_ptr<rtl_port> port) { m_ports.push_back(std::move(port)); }
 
+    /// Whether the design counts cycles in a way that shows outside (periods, times): then those in which it
+    /// slept are made up for, else it is simply not clocked in them.
+    void set_keeps_time(bool keeps) { m_keeps_time = keeps; }
+
     /// Called when the inputs of a cycle have been set, before the outputs are looked at.
     std::function<void()> before_settle;
     /// Called in the place of the model, with the outputs of the cycle settled: trace pins.
@@ -458,6 +462,7 @@ private:
     rtl_mode m_mode = rtl_mode::model;
     cycle_t m_done = 0;  // last cycle whose edge the Verilog has had
     bool m_active = false;
+    bool m_keeps_time = true;
     std::uint32_t m_latency_cycles = 0;
     std::optional<rtl_difference> m_difference;
     rtl_watcher* m_watcher = nullptr;

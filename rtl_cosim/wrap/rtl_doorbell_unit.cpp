@@ -12,6 +12,7 @@ rtl_doorbell_unit::rtl_doorbell_unit(const sc_core::sc_module_name& name, clock_
     m_verilog.output<send_doorbell>("send", send_o);
     m_verilog.output<receive_doorbell>("receive", receive_o);
     m_verilog.output<cq_doorbell>("cq", cq_o);
+    m_verilog.set_keeps_time(false);
     m_verilog.after_settle = [this] { look_at_trace(); };
 }
 

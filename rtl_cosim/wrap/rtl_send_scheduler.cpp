@@ -15,6 +15,7 @@ rtl_send_scheduler::rtl_send_scheduler(const sc_core::sc_module_name& name, cloc
       m_state(&m_verilog.input("state", state_i)),
       m_update(&m_verilog.input("update", update_i)),
       m_grant(&m_verilog.output<send_grant>("grant", grant_o)) {
+    m_verilog.set_keeps_time(false);
     m_verilog.after_settle = [this] { look_at_trace(); };
     m_verilog.compare_more = [this](rtl_difference& d) {
         if (look) {
