@@ -1,6 +1,7 @@
 #ifndef HCASIM_MODEL_BLOCK_FACTORY_H
 #define HCASIM_MODEL_BLOCK_FACTORY_H
 
+#include <cstdint>
 #include <memory>
 
 #include "model/doorbell_unit/doorbell_unit.h"
@@ -31,8 +32,9 @@ public:
         return std::make_unique<send_scheduler>(name, domain);
     }
     virtual std::unique_ptr<link_tx> make_link_tx(const char* name, clock_domain& domain,
-                                                  ib::packet_pool& pool) {
-        return std::make_unique<link_tx>(name, domain, pool);
+                                                  ib::packet_pool& pool,
+                                                  std::uint32_t sources = link_tx::source_count) {
+        return std::make_unique<link_tx>(name, domain, pool, sources);
     }
     virtual std::unique_ptr<link_rx> make_link_rx(const char* name, clock_domain& domain,
                                                   ib::packet_pool& pool) {

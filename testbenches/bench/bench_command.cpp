@@ -22,6 +22,7 @@
 #include "testbenches/bench/model_send_path.h"
 #include "testbenches/bench/plain_send_path.h"
 #include "testbenches/bench/send_path.h"
+#include "testbenches/bench/verilog_send_path.h"
 
 namespace hcasim {
 
@@ -199,6 +200,7 @@ public:
         m_inside = std::make_unique<model_send_path>("inside", model_send_path::host_side::inside);
         m_tlm = std::make_unique<model_send_path>("tlm", model_send_path::host_side::tlm);
         m_messages = std::make_unique<message_path>("messages");
+        m_verilog = std::make_unique<verilog_send_path>("recorded");
         sc_core::sc_start(sc_core::SC_ZERO_TIME);
     }
 
@@ -209,6 +211,7 @@ public:
             "cached\n\n",
             m_options.repeats, 32);
         const bool same = send_path();
+        against_verilog();
         through_tlm();
         end_to_end();
         idle();
@@ -308,6 +311,49 @@ private:
                    all_same ? "the same, cycle for cycle" : "DIFFERENT");
         m_report.json["same_results"] = all_same;
         return all_same;
+    }
+
+    // The model's whole send path against the Verilog of its blocks alone: what the Verilog leaves out (host,
+    // send engine, bus) is in the model's time.
+    void against_verilog() {
+        fmt::print(
+            "Against the Verilog of its blocks, verilator --cc, the same inputs, every cycle clocked\n");
+        fmt::print("                                 model ns/cycle   Verilog ns/cycle   Verilog / model\n");
+        constexpr std::array<double, 3> wanted = {50, 8, 2};
+        for (std::size_t n = 0; n < loads.size(); ++n) {
+            const load& l = loads[n];
+            const send_path_config c = config_of(l);
+            const cycle_t cycles = std::min<cycle_t>(shortened(l.cycles), 400'000);
+            try {
+                m_verilog->record(c, warm_up_cycles + cycles);
+            } catch (const verilog_error& error) {
+                const std::string what = error.what();
+                fmt::print("  skipped: {}\n\n", what.substr(0, what.find('\n')));
+                return;
+            }
+            std::vector<double> model, verilog, ratios;
+            for (unsigned i = 0; i < m_options.repeats; ++i) {
+                send_path_result ignored;
+                const timing t = time_model(c, engine_kind::wheel, cycles, ignored);
+                m_verilog->reset();
+                m_verilog->run_to(warm_up_cycles);
+                const double ns = processor_ns([&] { m_verilog->run_to(warm_up_cycles + cycles); });
+                model.push_back(t.ns / static_cast<double>(cycles));
+                verilog.push_back(ns / static_cast<double>(cycles));
+                ratios.push_back(ns / t.ns);
+            }
+            const spread m = spread_of(model), v = spread_of(verilog), r = spread_of(ratios);
+            fmt::print("  {:<26} {:>18.2f} {:>18.1f} {:>17.1f}   {:.1f}..{:.1f}\n", l.name, m.median,
+                       v.median, r.median, r.least, r.most);
+            m_report.json["verilog"].push_back({{"load", l.name},
+                                                {"cycles", cycles},
+                                                {"blocks", m_verilog->blocks()},
+                                                {"model_ns_per_cycle", to_json(m)},
+                                                {"verilog_ns_per_cycle", to_json(v)},
+                                                {"ratio", to_json(r)}});
+            goal(fmt::format("Verilog / model, {}", l.name), r.median, "", false, wanted[n]);
+        }
+        fmt::print("\n");
     }
 
     void through_tlm() {
@@ -461,6 +507,7 @@ private:
     std::unique_ptr<model_send_path> m_inside;
     std::unique_ptr<model_send_path> m_tlm;
     std::unique_ptr<message_path> m_messages;
+    std::unique_ptr<verilog_send_path> m_verilog;
 };
 
 int print_first_cycle(std::uint64_t started_ns) {

@@ -6,6 +6,7 @@
 #include <tlm>
 #include <vector>
 
+#include "model/block_factory.h"
 #include "model/clock/channel.h"
 #include "model/clock/clock_domain.h"
 #include "model/completion_unit/completion_unit.h"
@@ -243,19 +244,23 @@ private:
 }  // namespace
 
 struct model_send_path::parts {
-    explicit parts(host_side s)
+    parts(host_side s, block_factory& factory)
         : side(s),
           domain("domain", sc_core::sc_time(4, sc_core::SC_NS)),
           stimulus("stimulus", domain, host, s == host_side::inside),
           main_memory("memory", domain, host, stimulus),
           other_end("peer", domain, host, pool),
           interface("host_interface", domain, pool),
-          doorbell("doorbell_unit", domain),
-          cache("qp_context_cache", domain, pool),
-          scheduler("send_scheduler", domain),
+          own_doorbell(factory.make_doorbell_unit("doorbell_unit", domain)),
+          own_cache(factory.make_qp_context_cache("qp_context_cache", domain, pool)),
+          own_scheduler(factory.make_send_scheduler("send_scheduler", domain)),
           send("send_engine", domain, pool),
           completions("completion_unit", domain),
-          tx("link_tx", domain, pool, 1) {
+          own_tx(factory.make_link_tx("link_tx", domain, pool, 1)),
+          doorbell(*own_doorbell),
+          cache(*own_cache),
+          scheduler(*own_scheduler),
+          tx(*own_tx) {
         if (side == host_side::tlm) {
             processor = std::make_unique<host_processor>("processor", domain, bar_address);
             bus = std::make_unique<pcie_bus>("bus", bar_address, ib::bar_bytes);
@@ -361,12 +366,16 @@ struct model_send_path::parts {
     memory main_memory;
     peer other_end;
     host_interface interface;
-    doorbell_unit doorbell;
-    qp_context_cache cache;
-    send_scheduler scheduler;
+    std::unique_ptr<doorbell_unit> own_doorbell;
+    std::unique_ptr<qp_context_cache> own_cache;
+    std::unique_ptr<send_scheduler> own_scheduler;
     send_engine send;
     completion_unit completions;
-    link_tx tx;
+    std::unique_ptr<link_tx> own_tx;
+    doorbell_unit& doorbell;
+    qp_context_cache& cache;
+    send_scheduler& scheduler;
+    link_tx& tx;
     backward nothing;
     std::unique_ptr<tlm::tlm_initiator_socket<64>> no_mmio;
     std::unique_ptr<host_processor> processor;
@@ -378,8 +387,11 @@ struct model_send_path::parts {
     channel<ib::packet*>* wire = nullptr;
 };
 
-model_send_path::model_send_path(const sc_core::sc_module_name& name, host_side side)
-    : sc_core::sc_module(name), m_parts(std::make_unique<parts>(side)) {}
+model_send_path::model_send_path(const sc_core::sc_module_name& name, host_side side, block_factory* factory)
+    : sc_core::sc_module(name) {
+    block_factory own;
+    m_parts = std::make_unique<parts>(side, factory != nullptr ? *factory : own);
+}
 
 model_send_path::~model_send_path() = default;
 

@@ -10,6 +10,8 @@
 
 namespace hcasim {
 
+class block_factory;
+
 /// The model's send path: its own blocks, joined as in the HCA, with the host and the peer of the plain loop
 /// around them. The receive side is left out: the peer hands its acknowledges to the send engine.
 class model_send_path : public sc_core::sc_module {
@@ -18,7 +20,8 @@ public:
     /// with), or behind processor, bus and TLM sockets, as a SystemC process of its own.
     enum class host_side : std::uint8_t { inside, tlm };
 
-    model_send_path(const sc_core::sc_module_name& name, host_side side);
+    /// `factory` makes the blocks that can be replaced; null for the model's own.
+    model_send_path(const sc_core::sc_module_name& name, host_side side, block_factory* factory = nullptr);
     ~model_send_path() override;
 
     /// `words_per_call`, host behind TLM only: doorbells per MMIO call. The process then runs once per this
