@@ -34,7 +34,6 @@ module ready_bitmap #(
 
     localparam SLOT_W = $clog2(SLOTS);
     localparam LEVELS = (SLOT_W + 5) / 6;
-    localparam FULL_W = 4 + SLOT_W;
 
     reg [RINGS-1:0] nonempty;
     assign nonempty_o = nonempty;
@@ -45,52 +44,45 @@ module ready_bitmap #(
     // Between the levels: changes and hits go up, what counts and what is found come down.
     generate
         for (l = 0; l <= LEVELS; l = l + 1) begin : border
-            localparam INDEX_W = FULL_W - (l < LEVELS ? 6 * l : SLOT_W);
-            wire [PORTS-1:0]   change_valid;
-            wire [PORTS-1:0]   change_value;
-            wire [PORTS-1:0]   change_set;
-            wire               from_set;
-            wire               hit_below;
-            wire [INDEX_W-1:0] found;
+            wire [PORTS-1:0]  change_valid;
+            wire [PORTS-1:0]  change_value;
+            wire [PORTS-1:0]  change_set;
+            wire              from_set;
+            wire              hit;
+            wire [SLOT_W-1:0] found;
         end
     endgenerate
 
     assign border[0].change_valid = change_valid_i;
     assign border[0].change_value = change_ready_i;
-    assign border[0].hit_below    = 1'b0;
-    assign next_o                 = border[0].found[SLOT_W-1:0];
+    assign border[0].hit          = 1'b0;
+    assign next_o                 = border[0].found;
 
     generate
         for (l = 0; l < LEVELS; l = l + 1) begin : level
-            localparam INDEX_W   = FULL_W - 6 * l;
-            localparam BIT_W     = l == LEVELS - 1 ? SLOT_W - 6 * l : 6;
-            localparam ADDRESS_W = INDEX_W - BIT_W;
-
-            wire [PORTS*INDEX_W-1:0] index;
-            for (k = 0; k < PORTS; k = k + 1) begin : port
-                assign index[k*INDEX_W+:INDEX_W] = {change_ring_i[k*4+:4], change_slot_i[k*SLOT_W+6*l+:SLOT_W-6*l]};
-            end
-
             ready_bitmap_level #(
-                .ADDRESS_W(ADDRESS_W),
-                .BIT_W(BIT_W),
+                .SLOT_W(SLOT_W),
+                .SHIFT(6 * l),
+                .BIT_W(l == LEVELS - 1 ? SLOT_W - 6 * l : 6),
                 .PORTS(PORTS),
                 .FROM_TOO(l == 0 ? 1 : 0)
             ) storage (
                 .clk_i(clk_i),
                 .change_valid_i(border[l].change_valid),
-                .change_index_i(index),
+                .change_ring_i(change_ring_i),
+                .change_slot_i(change_slot_i),
                 .change_value_i(border[l].change_value),
                 .change_used_i(border[l+1].change_set),
                 .change_set_o(border[l].change_set),
                 .up_valid_o(border[l+1].change_valid),
                 .up_value_o(border[l+1].change_value),
-                .from_i({ring_i, from_i[SLOT_W-1:6*l]}),
+                .ring_i(ring_i),
+                .from_i(from_i),
                 .from_used_i(border[l+1].from_set),
                 .from_set_o(border[l].from_set),
-                .hit_below_i(border[l].hit_below),
-                .hit_o(border[l+1].hit_below),
-                .word_i(border[l+1].found),
+                .hit_below_i(border[l].hit),
+                .hit_o(border[l+1].hit),
+                .found_i(border[l+1].found),
                 .found_o(border[l].found)
             );
         end
@@ -103,9 +95,9 @@ module ready_bitmap #(
         end
     endgenerate
     assign border[LEVELS].from_set = nonempty[ring_i];
-    assign border[LEVELS].found    = ring_i;
+    assign border[LEVELS].found    = {SLOT_W{1'b0}};
 
-    wire unused_bits = &{1'b0, border[LEVELS].hit_below, border[0].change_set, border[0].from_set, border[0].found};
+    wire unused_bits = &{1'b0, border[LEVELS].hit, border[0].change_set, border[0].from_set};
 
     integer p;
     always @(posedge clk_i)

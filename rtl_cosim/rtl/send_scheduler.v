@@ -128,10 +128,21 @@ module send_scheduler #(
 
     function eligible;
         input [37:0] entry;
-        input        gate_in_context;
+        input        in_context;
         eligible = entry[PRODUCER+:16] != entry[CONSUMER+:16] && !entry[IN_SERVICE] && !entry[HELD] &&
-                   (entry[GATE+:2] != CLOSED || entry[RESEND] || (gate_in_context && !entry[PARKED]));
+                   (entry[GATE+:2] != CLOSED || entry[RESEND] || (in_context && !entry[PARKED]));
     endfunction
+
+    // Policies are taken over while in reset: what is chosen then hangs on registers alone.
+    reg [1:0] arbitration;
+    reg       gate_in_context;
+    reg [6:0] burst;
+    always @(posedge clk_i)
+        if (!rst_ni) begin
+            arbitration     <= cfg_arbitration_i;
+            gate_in_context <= cfg_gate_in_context_i;
+            burst           <= cfg_burst_i;
+        end
 
     // ---- memories ----
 
@@ -197,7 +208,7 @@ module send_scheduler #(
 
     always @* begin
         new_turn = 1'b0;
-        case (cfg_arbitration_i)
+        case (arbitration)
             ROUND_ROBIN: ring = 4'd0;
             WEIGHTED: begin
                 new_turn = !nonempty[turn] || left == 8'd0;
@@ -214,12 +225,11 @@ module send_scheduler #(
     // While the gate is closed only what had begun before a go-back-N is granted.
     wire        only_begun = granted[RESEND] && granted[GATE+:2] == CLOSED;
     wire [15:0] waiting    = (only_begun ? granted[RESEND_UNTIL+:16] : granted[PRODUCER+:16]) - granted[CONSUMER+:16];
-    wire [15:0] burst      = {9'd0, cfg_burst_i};
 
     assign grant_valid_o = nonempty != 16'd0;
     assign grant_qpn_o   = granted[NAMED] ? qpns[granted_slot] : 24'd0;
     assign grant_first_o = granted[CONSUMER+:16];
-    assign grant_count_o = waiting < burst ? waiting : burst;
+    assign grant_count_o = waiting < {9'd0, burst} ? waiting : {9'd0, burst};
     assign grant_flush_o = granted[GATE+:2] == FLUSH;
     wire   grant         = grant_valid_o && grant_ready_i;
 
@@ -232,40 +242,52 @@ module send_scheduler #(
         after_grant[CHANGED]      = 1'b0;
     end
 
+    // Each of the three inputs below works on the entry of its slot as the steps before it have left it. All of it
+    // stands behind the `valid` of the input: what is not there costs no power, and a simulation no time.
+
     // ---- 2. state event ----
 
     assign state_ready_o = 1'b1;
     wire unused_bits = &{1'b0, state_notify_drained_i};
 
-    wire [ENTRY_W-1:0] before_state = grant && state_slot == granted_slot ? after_grant :
-                                      state_written ? entries[state_slot] : {ENTRY_W{1'b0}};
-
     // A new life of the slot: nothing of the old one remains, except that the engine still has a grant of it.
-    wire       new_life   = state_created_i || state_state_i == STATE_RESET;
-    wire [1:0] old_gate   = new_life ? CLOSED : before_state[GATE+:2];
-    wire       gate_moves = state_gate_i != old_gate;
+    wire new_life = state_created_i || state_state_i == STATE_RESET;
 
-    reg [ENTRY_W-1:0] after_state;
+    wire [ENTRY_W-1:0] state_stored = entries[state_slot];
+    reg  [ENTRY_W-1:0] before_state;
+    reg  [ENTRY_W-1:0] after_state;
+    reg                gate_moves;
+    reg                state_was;  // eligible before
+    reg                state_is;   // eligible after
     always @* begin
-        after_state = before_state;
-        if (new_life) begin
-            after_state = {ENTRY_W{1'b0}};
+        before_state = {ENTRY_W{1'b0}};
+        after_state  = {ENTRY_W{1'b0}};
+        gate_moves   = 1'b0;
+        state_was    = 1'b0;
+        state_is     = 1'b0;
+        if (state_valid_i) begin
+            if (grant && state_slot == granted_slot) before_state = after_grant;
+            else if (state_written) before_state = state_stored;
+
             after_state[IN_SERVICE] = before_state[IN_SERVICE];
-        end
-        after_state[NAMED]    = 1'b1;
-        after_state[LEVEL+:4] = state_sl_class_i;
-        after_state[GATE+:2]  = state_gate_i;
-        if (gate_moves) begin
-            after_state[PARKED]  = 1'b0;
-            after_state[CHANGED] = 1'b1;
-            if (state_gate_i == FLUSH) after_state[HELD] = 1'b0;
+            if (!new_life) after_state = before_state;
+            gate_moves = state_gate_i != after_state[GATE+:2];
+            after_state[NAMED]    = 1'b1;
+            after_state[LEVEL+:4] = state_sl_class_i;
+            after_state[GATE+:2]  = state_gate_i;
+            if (gate_moves) begin
+                after_state[PARKED]  = 1'b0;
+                after_state[CHANGED] = 1'b1;
+                if (state_gate_i == FLUSH) after_state[HELD] = 1'b0;
+            end
+            state_was = eligible(before_state[37:0], gate_in_context);
+            state_is  = eligible(after_state[37:0], gate_in_context);
         end
     end
 
-    assign trace_gate_changed_o     = state_valid_i && gate_moves;
+    assign trace_gate_changed_o     = gate_moves;
     assign trace_gate_was_pending_o = before_state[PRODUCER+:16] != before_state[CONSUMER+:16];
-    assign trace_gate_opened_o      = trace_gate_changed_o && state_gate_i == OPEN &&
-                                      trace_gate_first_o != trace_gate_end_o;
+    assign trace_gate_opened_o      = gate_moves && state_gate_i == OPEN && trace_gate_first_o != trace_gate_end_o;
     assign trace_gate_first_o       = after_state[CONSUMER+:16];
     assign trace_gate_end_o         = after_state[PRODUCER+:16];
 
@@ -273,23 +295,42 @@ module send_scheduler #(
 
     assign doorbell_ready_o = 1'b1;
 
-    wire doorbell_meets_state = state_valid_i && doorbell_slot == state_slot;
-    wire [ENTRY_W-1:0] before_doorbell = doorbell_meets_state ? after_state :
-                                         grant && doorbell_slot == granted_slot ? after_grant :
-                                         doorbell_written ? entries[doorbell_slot] : {ENTRY_W{1'b0}};
-    wire [23:0] doorbell_holder = doorbell_meets_state ? state_qpn_i :
-                                  before_doorbell[NAMED] ? qpns[doorbell_slot] : 24'd0;
-    // An index that is not ahead is late or repeated; one of another QPN is of an older life of the slot.
-    wire doorbell_counts = doorbell_holder == doorbell_qpn_i && ahead(doorbell_producer_i, before_doorbell[PRODUCER+:16]);
-
-    reg [ENTRY_W-1:0] after_doorbell;
+    wire [ENTRY_W-1:0] doorbell_stored = entries[doorbell_slot];
+    wire [23:0]        doorbell_holder = qpns[doorbell_slot];
+    reg  [ENTRY_W-1:0] before_doorbell;
+    reg  [ENTRY_W-1:0] after_doorbell;
+    reg  [23:0]        doorbell_named;  // QPN of the slot
+    reg                doorbell_counts;
+    reg                doorbell_was;
+    reg                doorbell_is;
     always @* begin
-        after_doorbell = before_doorbell;
-        if (doorbell_counts) after_doorbell[PRODUCER+:16] = doorbell_producer_i;
+        before_doorbell = {ENTRY_W{1'b0}};
+        after_doorbell  = {ENTRY_W{1'b0}};
+        doorbell_named  = 24'd0;
+        doorbell_counts = 1'b0;
+        doorbell_was    = 1'b0;
+        doorbell_is     = 1'b0;
+        if (doorbell_valid_i) begin
+            if (state_valid_i && doorbell_slot == state_slot) before_doorbell = after_state;
+            else if (grant && doorbell_slot == granted_slot) before_doorbell = after_grant;
+            else if (doorbell_written) before_doorbell = doorbell_stored;
+
+            if (state_valid_i && doorbell_slot == state_slot) doorbell_named = state_qpn_i;
+            else if (before_doorbell[NAMED]) doorbell_named = doorbell_holder;
+
+            // An index that is not ahead is late or repeated; one of another QPN is of an older life of the slot.
+            after_doorbell = before_doorbell;
+            if (doorbell_named == doorbell_qpn_i && ahead(doorbell_producer_i, before_doorbell[PRODUCER+:16])) begin
+                doorbell_counts = 1'b1;
+                after_doorbell[PRODUCER+:16] = doorbell_producer_i;
+            end
+            doorbell_was = eligible(before_doorbell[37:0], gate_in_context);
+            doorbell_is  = eligible(after_doorbell[37:0], gate_in_context);
+        end
     end
 
     assign trace_doorbell_stale_o = doorbell_valid_i && !doorbell_counts;
-    assign trace_doorbell_taken_o = doorbell_valid_i && doorbell_counts;
+    assign trace_doorbell_taken_o = doorbell_counts;
     assign trace_doorbell_open_o  = before_doorbell[GATE+:2] == OPEN;
     assign trace_doorbell_first_o = before_doorbell[PRODUCER+:16];
 
@@ -297,51 +338,61 @@ module send_scheduler #(
 
     assign update_ready_o = 1'b1;
 
-    wire update_meets_doorbell = doorbell_valid_i && update_slot == doorbell_slot;
-    wire update_meets_state    = state_valid_i && update_slot == state_slot;
-    wire [ENTRY_W-1:0] before_update = update_meets_doorbell ? after_doorbell :
-                                       update_meets_state ? after_state :
-                                       grant && update_slot == granted_slot ? after_grant :
-                                       update_written ? entries[update_slot] : {ENTRY_W{1'b0}};
-    wire [23:0] update_holder = update_meets_state ? state_qpn_i :
-                                before_update[NAMED] ? qpns[update_slot] : 24'd0;
-    // The end of a grant counts for the slot, whoever holds it now; all else for the QP it names only.
-    wire update_counts = update_holder == update_qpn_i;
-    // Never beyond what has been posted.
-    wire sets_consumer = update_set_consumer_i && !behind(before_update[PRODUCER+:16], update_consumer_i);
-
-    reg [ENTRY_W-1:0] after_update;
+    wire [ENTRY_W-1:0] update_stored = entries[update_slot];
+    wire [23:0]        update_holder = qpns[update_slot];
+    reg  [ENTRY_W-1:0] before_update;
+    reg  [ENTRY_W-1:0] after_update;
+    reg  [23:0]        update_named;
+    reg                update_counts;
+    reg                sets_consumer;
+    reg                update_was;
+    reg                update_is;
     always @* begin
-        after_update = before_update;
-        if (update_end_service_i) after_update[IN_SERVICE] = 1'b0;
-        if (update_counts) begin
+        before_update = {ENTRY_W{1'b0}};
+        after_update  = {ENTRY_W{1'b0}};
+        update_named  = 24'd0;
+        update_counts = 1'b0;
+        sets_consumer = 1'b0;
+        update_was    = 1'b0;
+        update_is     = 1'b0;
+        if (update_valid_i) begin
+            if (doorbell_valid_i && update_slot == doorbell_slot) before_update = after_doorbell;
+            else if (state_valid_i && update_slot == state_slot) before_update = after_state;
+            else if (grant && update_slot == granted_slot) before_update = after_grant;
+            else if (update_written) before_update = update_stored;
+
+            if (state_valid_i && update_slot == state_slot) update_named = state_qpn_i;
+            else if (before_update[NAMED]) update_named = update_holder;
+
+            // The end of a grant counts for the slot, whoever holds it now; all else for the QP it names only.
+            update_counts = update_named == update_qpn_i;
+            // Never beyond what has been posted.
+            sets_consumer = update_counts && update_set_consumer_i &&
+                            !behind(before_update[PRODUCER+:16], update_consumer_i);
+            after_update  = before_update;
+            if (update_end_service_i) after_update[IN_SERVICE] = 1'b0;
             // Opened between the grant and now: the engine may have looked before, so it has to look again.
-            if (update_gate_was_closed_i) after_update[PARKED] = !before_update[CHANGED];
+            if (update_counts && update_gate_was_closed_i) after_update[PARKED] = !before_update[CHANGED];
             if (sets_consumer) begin
                 after_update[CONSUMER+:16]     = update_consumer_i;
                 after_update[RESEND]           = update_resend_i;
                 after_update[RESEND_UNTIL+:16] = update_resend_until_i;
             end
             // Nothing holds back a flush.
-            if (update_hold_i == HOLD) after_update[HELD] = before_update[GATE+:2] != FLUSH;
-            if (update_hold_i == RELEASE) after_update[HELD] = 1'b0;
+            if (update_counts && update_hold_i == HOLD) after_update[HELD] = before_update[GATE+:2] != FLUSH;
+            if (update_counts && update_hold_i == RELEASE) after_update[HELD] = 1'b0;
+            update_was = eligible(before_update[37:0], gate_in_context);
+            update_is  = eligible(after_update[37:0], gate_in_context);
         end
     end
 
-    assign trace_consumer_set_o = update_valid_i && update_counts && sets_consumer;
-    assign trace_closed_grant_o = update_valid_i && update_counts && update_gate_was_closed_i;
+    assign trace_consumer_set_o = sets_consumer;
+    assign trace_closed_grant_o = update_counts && update_gate_was_closed_i;
 
     // ---- what is eligible from the next cycle on ----
 
-    wire state_was    = eligible(before_state[37:0], cfg_gate_in_context_i);
-    wire state_is     = eligible(after_state[37:0], cfg_gate_in_context_i);
-    wire doorbell_was = eligible(before_doorbell[37:0], cfg_gate_in_context_i);
-    wire doorbell_is  = eligible(after_doorbell[37:0], cfg_gate_in_context_i);
-    wire update_was   = eligible(before_update[37:0], cfg_gate_in_context_i);
-    wire update_is    = eligible(after_update[37:0], cfg_gate_in_context_i);
-
     // One ring for all under round robin.
-    wire [3:0] by_level     = {4{cfg_arbitration_i != ROUND_ROBIN}};
+    wire [3:0] by_level     = {4{arbitration != ROUND_ROBIN}};
     wire [3:0] left_ring    = before_state[LEVEL+:4] & by_level;
     wire [3:0] state_ring   = state_sl_class_i & by_level;
     wire [3:0] doorbell_ring = before_doorbell[LEVEL+:4] & by_level;
@@ -357,10 +408,10 @@ module send_scheduler #(
         .clk_i(clk_i),
         .rst_ni(rst_ni),
         .change_valid_i({
-            update_valid_i && update_was != update_is,
-            doorbell_valid_i && doorbell_was != doorbell_is,
-            state_valid_i && (state_was != state_is || (moves && state_is)),
-            state_valid_i && moves && state_was,
+            update_was != update_is,
+            doorbell_was != doorbell_is,
+            state_was != state_is || (moves && state_is),
+            moves && state_was,
             grant
         }),
         .change_ring_i({update_ring, doorbell_ring, state_ring, left_ring, ring}),
@@ -391,7 +442,7 @@ module send_scheduler #(
             for (i = 0; i < 16; i = i + 1) from[i] <= {SLOT_W{1'b0}};
         end else if (grant) begin
             from[ring] <= granted_slot + 1'b1;
-            if (cfg_arbitration_i == WEIGHTED) begin
+            if (arbitration == WEIGHTED) begin
                 turn <= ring;
                 left <= (new_turn ? cfg_weight_i[8*ring+:8] : left) - 8'd1;
             end

@@ -13,7 +13,7 @@ module slot_flags #(
     input  wire                           clk_i,
     input  wire                           rst_ni,
     input  wire [PORTS*$clog2(SLOTS)-1:0] slot_i,
-    output wire [PORTS-1:0]               is_set_o,  // before this cycle
+    output wire [PORTS-1:0]               is_set_o,  // before this cycle; looked at only with set_i
     input  wire [PORTS-1:0]               set_i
 );
 
@@ -32,16 +32,23 @@ module slot_flags #(
         for (k = 0; k < PORTS; k = k + 1) begin : port
             wire [ADDRESS_W-1:0] address  = slot_i[k*SLOT_W+BIT_W+:ADDRESS_W];
             wire [BIT_W-1:0]     position = slot_i[k*SLOT_W+:BIT_W];
-            wire [WORD_W-1:0]    present  = used[address] ? words[address] : {WORD_W{1'b0}};
+            wire [WORD_W-1:0]    stored   = words[address];
 
             // With the flags that other ports set in the same word, so that they write the same.
+            reg [WORD_W-1:0] present;
             reg [WORD_W-1:0] next;
             integer          j;
             always @* begin
-                next = present;
-                for (j = 0; j < PORTS; j = j + 1)
-                    if (set_i[j] && slot_i[j*SLOT_W+BIT_W+:ADDRESS_W] == address)
-                        next[slot_i[j*SLOT_W+:BIT_W]] = 1'b1;
+                j = 0;
+                present = {WORD_W{1'b0}};
+                next    = {WORD_W{1'b0}};
+                if (set_i[k]) begin
+                    if (used[address]) present = stored;
+                    next = present;
+                    for (j = 0; j < PORTS; j = j + 1)
+                        if (set_i[j] && slot_i[j*SLOT_W+BIT_W+:ADDRESS_W] == address)
+                            next[slot_i[j*SLOT_W+:BIT_W]] = 1'b1;
+                end
             end
             assign next_words[k*WORD_W+:WORD_W] = next;
             assign is_set_o[k] = present[position];
