@@ -163,26 +163,28 @@ module qp_context_cache #(
 
     output wire                       busy_o,
 
-    output wire                       trace_hit_o,  // a client's request finds its line
-    output wire                       trace_miss_o,  // ... starts a fill
-    output wire                       trace_merged_o,  // ... waits for a fill under way
-    output wire                       trace_replay_o,  // a request that has waited is served
-    output wire                       trace_void_write_o,  // a half is written back to a QP that has been reset or destroyed, or to no QP
-    output wire                       trace_eviction_o,  // a line leaves:
+    // A client's request ...
+    output wire                       trace_hit_o,                // finds its line
+    output wire                       trace_miss_o,               // starts a fill
+    output wire                       trace_merged_o,             // waits for a fill under way
+    output wire                       trace_replay_o,             // a request that has waited is served
+    output wire                       trace_void_write_o,         // write-back of a half whose QP has been reset or destroyed
+    output wire                       trace_eviction_o,           // a line leaves:
     output wire [3:0]                 trace_evicted_way_o,
-    output wire                       trace_writeback_o,  // ... is dirty
-    output wire                       trace_state_changed_o,  // a change is announced, or
-    output wire                       trace_late_opener_o,  // a change to RTS finds the QP there already:
+    output wire                       trace_writeback_o,          // ... it is dirty
+    output wire                       trace_state_changed_o,      // a change is announced, or
+    output wire                       trace_late_opener_o,        // a change to RTS finds the QP there:
     output wire [23:0]                trace_changed_qpn_o,
     output wire [2:0]                 trace_changed_reason_o,
     output wire [2:0]                 trace_changed_before_o,
     output wire [2:0]                 trace_changed_after_o,
     output wire [23:0]                trace_changed_next_psn_o,
-    output wire                       trace_no_room_o,  // who has to wait for what: a client for its answers to be taken,
-    output wire                       trace_no_place_o,  // a request for a place to wait in,
-    output wire                       trace_no_miss_o,  // ... for a miss entry,
-    output wire                       trace_untold_o,  // a change for a listener,
-    output wire                       trace_held_install_o  // an install for the write-back of its victim
+    // Who waits for what.
+    output wire                       trace_no_room_o,            // a client until its answers are taken
+    output wire                       trace_no_place_o,           // a request for a place to wait in
+    output wire                       trace_no_miss_o,            // a request for a miss entry
+    output wire                       trace_untold_o,             // a change for a listener
+    output wire                       trace_held_install_o        // an install for the write-back of its victim
 );
 
     localparam CONTEXT_W = 8 * CONTEXT_BYTES;
@@ -236,25 +238,25 @@ module qp_context_cache #(
     wire [RECORD_W-1:0] send_record = {
         3'b001, send_request_operation_i, send_request_qpn_i, send_request_cookie_i,
         needs_of(send_request_operation_i, send_request_requester_i, send_request_responder_i,
-                 {send_request_modify_destroy_i, send_request_modify_needs_rts_attributes_i, send_request_modify_reason_i,
-                  send_request_modify_to_i, send_request_modify_from_states_i, send_request_modify_attribute_mask_i,
-                  send_request_modify_attributes_i},
+                 {send_request_modify_destroy_i, send_request_modify_needs_rts_attributes_i,
+                  send_request_modify_reason_i, send_request_modify_to_i, send_request_modify_from_states_i,
+                  send_request_modify_attribute_mask_i, send_request_modify_attributes_i},
                  send_request_fresh_i)
     };
     wire [RECORD_W-1:0] receive_record = {
         3'b010, receive_request_operation_i, receive_request_qpn_i, receive_request_cookie_i,
         needs_of(receive_request_operation_i, receive_request_requester_i, receive_request_responder_i,
-                 {receive_request_modify_destroy_i, receive_request_modify_needs_rts_attributes_i, receive_request_modify_reason_i,
-                  receive_request_modify_to_i, receive_request_modify_from_states_i, receive_request_modify_attribute_mask_i,
-                  receive_request_modify_attributes_i},
+                 {receive_request_modify_destroy_i, receive_request_modify_needs_rts_attributes_i,
+                  receive_request_modify_reason_i, receive_request_modify_to_i, receive_request_modify_from_states_i,
+                  receive_request_modify_attribute_mask_i, receive_request_modify_attributes_i},
                  receive_request_fresh_i)
     };
     wire [RECORD_W-1:0] command_record = {
         3'b100, command_request_operation_i, command_request_qpn_i, command_request_cookie_i,
         needs_of(command_request_operation_i, command_request_requester_i, command_request_responder_i,
-                 {command_request_modify_destroy_i, command_request_modify_needs_rts_attributes_i, command_request_modify_reason_i,
-                  command_request_modify_to_i, command_request_modify_from_states_i, command_request_modify_attribute_mask_i,
-                  command_request_modify_attributes_i},
+                 {command_request_modify_destroy_i, command_request_modify_needs_rts_attributes_i,
+                  command_request_modify_reason_i, command_request_modify_to_i, command_request_modify_from_states_i,
+                  command_request_modify_attribute_mask_i, command_request_modify_attributes_i},
                  command_request_fresh_i)
     };
 
@@ -271,7 +273,9 @@ module qp_context_cache #(
         receive_request_modify_needs_rts_attributes_i,
         send_request_modify_needs_rts_attributes_i
     };
-    wire [2:0] destroys = {command_request_modify_destroy_i, receive_request_modify_destroy_i, send_request_modify_destroy_i};
+    wire [2:0] destroys = {
+        command_request_modify_destroy_i, receive_request_modify_destroy_i, send_request_modify_destroy_i
+    };
     wire [3*SLOT_W-1:0] slots = {
         command_request_qpn_i[SLOT_W-1:0], receive_request_qpn_i[SLOT_W-1:0], send_request_qpn_i[SLOT_W-1:0]
     };
@@ -638,9 +642,9 @@ module qp_context_cache #(
     assign writeback_data_o    = before;
 
     // Responses: everything but a write is answered.
-    wire       is_create = operation == CREATE;
-    wire       responds  = access && (operation == READ || operation == MODIFY || is_create);
-    wire [2:0] push      = responds ? from : 3'b000;
+    wire       is_create  = operation == CREATE;
+    wire       responds   = access && (operation == READ || operation == MODIFY || is_create);
+    wire [2:0] push       = responds ? from : 3'b000;
     wire [2:0] state_told = operation == MODIFY && !is_known ? RESET : state_before;
 
     localparam RESPONSE_W = 32 + 3 + 3 + CONTEXT_W;
@@ -661,8 +665,8 @@ module qp_context_cache #(
         .valid_o         (send_response_valid_o),
         .ready_i         (send_response_ready_i),
         .response_o      ({
-            send_response_cookie_o, send_response_known_o, send_response_applied_o, send_response_was_hit_o, send_response_from_o,
-            send_response_context_o
+            send_response_cookie_o, send_response_known_o, send_response_applied_o,
+            send_response_was_hit_o, send_response_from_o, send_response_context_o
         }),
         .empty_o         (empty[0])
     );
@@ -679,8 +683,8 @@ module qp_context_cache #(
         .valid_o         (receive_response_valid_o),
         .ready_i         (receive_response_ready_i),
         .response_o      ({
-            receive_response_cookie_o, receive_response_known_o, receive_response_applied_o, receive_response_was_hit_o, receive_response_from_o,
-            receive_response_context_o
+            receive_response_cookie_o, receive_response_known_o, receive_response_applied_o,
+            receive_response_was_hit_o, receive_response_from_o, receive_response_context_o
         }),
         .empty_o         (empty[1])
     );
@@ -697,18 +701,17 @@ module qp_context_cache #(
         .valid_o         (command_response_valid_o),
         .ready_i         (command_response_ready_i),
         .response_o      ({
-            command_response_cookie_o, command_response_known_o, command_response_applied_o, command_response_was_hit_o, command_response_from_o,
-            command_response_context_o
+            command_response_cookie_o, command_response_known_o, command_response_applied_o,
+            command_response_was_hit_o, command_response_from_o, command_response_context_o
         }),
         .empty_o         (empty[2])
     );
 
     // State events. Nothing is accessed that is to be announced and cannot be.
-    wire       announce   = access && is_announce;
-    wire [2:0] told_state = after_state[2:0];
+    wire       announce = access && is_announce;
     reg  [1:0] gate;
     always @* begin
-        case (told_state)
+        case (after_state[2:0])
             RTS:      gate = GATE_OPEN;
             SQE, ERR: gate = GATE_FLUSH;
             default:  gate = GATE_CLOSED;

@@ -13,7 +13,7 @@
 //
 // Memories, read combinationally:
 //   slots     SETS x WAYS * SLOT_W    4 reads (clients, victim), 1 write
-//   valid     SETS x WAYS             4 reads, 1 write; what has not been written counts as empty: slot_flags.v
+//   valid     SETS x WAYS             4 reads, 1 write; a set that has not been written counts as empty
 //   dirty     SETS x WAYS             2 reads (victim, touch), 1 write
 //   later     SETS x WAYS * WAYS      2 reads, 1 write
 //   tree      SETS x WAYS - 1         2 reads, 1 write
@@ -80,27 +80,36 @@ module qp_context_tags #(
 
     // ---- sets that have been written since the reset ----
 
-    localparam FLAGS  = SETS < 4 ? 4 : SETS;
-    localparam FLAG_W = $clog2(FLAGS);
+    // One flag per set, in groups of up to 64; a group that has not been written itself counts as empty.
+    localparam FLAG_W   = SET_W > 2 ? SET_W : 2;  // a set's number, of two bits at least
+    localparam PLACE_W  = FLAG_W > 6 ? 6 : FLAG_W - 1;
+    localparam GROUP_W  = FLAG_W - PLACE_W;
+    localparam GROUPS   = 1 << GROUP_W;
+    localparam MEMBERS  = 1 << PLACE_W;
 
-    wire [3*SET_W-1:0]  sets;
-    wire [4*FLAG_W-1:0] flags_of = {
-        {{(FLAG_W - SET_W) {1'b0}}, victim_set},
-        {{(FLAG_W - SET_W) {1'b0}}, sets[2*SET_W+:SET_W]},
-        {{(FLAG_W - SET_W) {1'b0}}, sets[1*SET_W+:SET_W]},
-        {{(FLAG_W - SET_W) {1'b0}}, sets[0*SET_W+:SET_W]}
-    };
-    wire [3:0] written;
-    slot_flags #(
-        .SLOTS(FLAGS),
-        .PORTS(4)
-    ) written_sets (
-        .clk_i   (clk_i),
-        .rst_ni  (rst_ni),
-        .slot_i  (flags_of),
-        .is_set_o(written),
-        .set_i   ({install_i, 3'b000})
-    );
+    reg [MEMBERS-1:0] written[0:GROUPS-1];
+    reg [GROUPS-1:0]  group_written;
+
+    wire [FLAG_W-1:0]  victim_flag    = {{(FLAG_W - SET_W) {1'b0}}, victim_set};
+    wire [GROUP_W-1:0] victim_group   = victim_flag[FLAG_W-1:PLACE_W];
+    wire [PLACE_W-1:0] victim_place   = victim_flag[PLACE_W-1:0];
+    wire [MEMBERS-1:0] victim_flags   = group_written[victim_group] ? written[victim_group] : {MEMBERS{1'b0}};
+    wire               victim_written = victim_flags[victim_place];
+
+    reg [MEMBERS-1:0] next_flags;
+    always @* begin
+        next_flags = victim_flags;
+        next_flags[victim_place] = 1'b1;
+    end
+
+    always @(posedge clk_i) begin
+        if (!rst_ni) begin
+            group_written <= {GROUPS{1'b0}};
+        end else if (install_i) begin
+            group_written[victim_group] <= 1'b1;
+            written[victim_group]       <= next_flags;
+        end
+    end
 
     // ---- lookups ----
 
@@ -109,10 +118,15 @@ module qp_context_tags #(
     genvar c;
     generate
         for (c = 0; c < 3; c = c + 1) begin : lookup
-            assign sets[c*SET_W+:SET_W] = lookup_slot_i[c*SLOT_W+:SET_W] & SET_MASK;
-            assign words[c*WORD_W+:WORD_W] = slots[sets[c*SET_W+:SET_W]];
-            assign occupied[c*WAYS+:WAYS] = written[c] ? valid[sets[c*SET_W+:SET_W]] : {WAYS{1'b0}};
-            assign lookup_line_o[c*LINE_W+:LINE_W] = line_of(sets[c*SET_W+:SET_W], lookup_way_o[c*WAY_W+:WAY_W]);
+            wire [SET_W-1:0]   set   = lookup_slot_i[c*SLOT_W+:SET_W] & SET_MASK;
+            wire [FLAG_W-1:0]  flag  = {{(FLAG_W - SET_W) {1'b0}}, set};
+            wire [GROUP_W-1:0] group = flag[FLAG_W-1:PLACE_W];
+            wire [MEMBERS-1:0] flags = written[group];
+
+            assign words[c*WORD_W+:WORD_W] = slots[set];
+            assign occupied[c*WAYS+:WAYS] =
+                group_written[group] && flags[flag[PLACE_W-1:0]] ? valid[set] : {WAYS{1'b0}};
+            assign lookup_line_o[c*LINE_W+:LINE_W] = line_of(set, lookup_way_o[c*WAY_W+:WAY_W]);
         end
     endgenerate
 
@@ -137,7 +151,7 @@ module qp_context_tags #(
     // ---- victim ----
 
     wire [WORD_W-1:0]    victim_word  = slots[victim_set];
-    wire [WAYS-1:0]      victim_valid = written[3] ? valid[victim_set] : {WAYS{1'b0}};
+    wire [WAYS-1:0]      victim_valid = victim_written ? valid[victim_set] : {WAYS{1'b0}};
     wire [WAYS-1:0]      victim_dirty = dirty[victim_set];
     wire [WAYS*WAYS-1:0] victim_later = later[victim_set];
     wire [TREE_W-1:0]    victim_tree  = tree[victim_set];
