@@ -192,6 +192,10 @@ int regress_command(const regress_arguments& arguments) {
     }
     output_file junit{"--junit", arguments.junit};
     const regression all{directory, arguments};
+    if (arguments.update && !arguments.overrides.empty()) {
+        throw input_error(to_line({"hcasim regress", "--update", "does not go with --set",
+                                   "golden results are those of the scenarios as they are", ""}));
+    }
     if (arguments.update && !fs::is_directory(all.golden_directory(), error) &&
         !fs::create_directories(all.golden_directory(), error)) {
         throw refuse("takes no directory golden: " + error.message());
