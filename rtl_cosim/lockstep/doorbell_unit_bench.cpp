@@ -70,7 +70,8 @@ private:
         const std::uint32_t slot = m_random.below(m_used);
         std::uint32_t qpn = slot;
         if (m_aliases && m_random.chance(400)) {
-            qpn += m_qps * (1 + m_random.below(3));
+            // In any of the bits above the slot.
+            qpn ^= m_qps << m_random.below(4) * 4;
         }
         if (type != 0) {
             return std::uint64_t{type} << 56 | std::uint64_t{qpn} << 32 | (m_random.bits() & 0xffffu);
@@ -113,13 +114,89 @@ private:
     std::vector<std::uint32_t> m_last_qpn;
 };
 
+// What happened, as the model has it.
+class situations {
+public:
+    situations(rtl_doorbell_unit& block, coverage& covered)
+        : m_block(block), m_coverage(covered), m_levels(covered.points("FIFO level", 5)) {
+        const auto point = [&](const char* name) { return m_coverage.point(name); };
+        m_coalesced = point("doorbell coalesced");
+        m_coalesced_full = point("doorbell coalesced while the FIFO is full");
+        m_stale = point("doorbell stale in the FIFO");
+        m_found_full = point("doorbell found the FIFO full");
+        m_card_full = point("FIFO of 32 full");
+        m_unknown = point("unknown doorbell dropped");
+        m_separate = point("doorbell not coalesced by configuration");
+        m_leaving = point("doorbell of the QP that leaves in this cycle");
+        m_front = point("doorbell of the QP at the front, which waits");
+        m_freed = point("place freed while a doorbell waits for it");
+        m_through = point("one enters and one leaves in a cycle");
+        m_receive_waits = point("receive doorbell waits for its channel");
+        m_cq_waits = point("CQ doorbell waits for its channel");
+    }
+    void reset(const doorbell_unit_config& config) {
+        m_depth = config.fifo_depth;
+        m_coalesces = config.coalesce;
+        m_before = {};
+        m_level = 0;
+    }
+    void look() {
+        const auto& c = m_block.counters();
+        const std::uint32_t level = m_block.fifo_level();
+        const bool left = m_block.send_o.core().was_pushed();
+        const bool entered = level + (left ? 1 : 0) > m_level;
+        const auto hit_if = [this](bool happened, std::size_t p) { m_coverage.hit_if(happened, p); };
+        if (level < 5) {
+            m_coverage.hit(m_levels + level);
+        }
+        hit_if(c.coalesced > m_before.coalesced, m_coalesced);
+        hit_if(c.coalesced > m_before.coalesced && m_level == m_depth, m_coalesced_full);
+        hit_if(c.stale > m_before.stale, m_stale);
+        hit_if(c.full_events > m_before.full_events, m_found_full);
+        hit_if(level == 32, m_card_full);
+        hit_if(c.unknown > m_before.unknown, m_unknown);
+        hit_if(!m_coalesces && c.received > m_before.received, m_separate);
+        hit_if(entered && left, m_through);
+        if (m_block.write().has_input()) {
+            const ib::doorbell d = ib::decode_doorbell(m_block.write().message().word);
+            const bool taken = m_block.write_i.core().was_popped();
+            if (d.type == ib::doorbell_type::send_queue) {
+                hit_if(taken && left && m_block.send_o.core().back().qpn == d.number, m_leaving);
+                hit_if(!taken && left, m_freed);
+                hit_if(c.coalesced > m_before.coalesced && m_level == 1, m_front);
+            } else {
+                hit_if(!taken && d.type == ib::doorbell_type::receive_queue, m_receive_waits);
+                hit_if(!taken && d.type != ib::doorbell_type::receive_queue, m_cq_waits);
+            }
+        }
+        m_before = c;
+        m_level = level;
+    }
+
+private:
+    rtl_doorbell_unit& m_block;
+    coverage& m_coverage;
+    doorbell_unit::counters_t m_before;
+    std::uint32_t m_level = 0;
+    std::uint32_t m_depth = 1;
+    bool m_coalesces = true;
+    std::size_t m_levels;
+    std::size_t m_coalesced, m_coalesced_full, m_stale, m_found_full, m_card_full, m_unknown, m_separate,
+        m_leaving, m_front, m_freed, m_through, m_receive_waits, m_cq_waits;
+};
+
 }  // namespace
 
 struct doorbell_unit_bench::parts {
     parts(clock_domain& domain, load& offered, coverage& covered)
-        : block("doorbell_unit", domain, rtl_mode::shadow), stimulus("driver", domain, offered, covered) {}
+        : block("doorbell_unit", domain, rtl_mode::shadow),
+          stimulus("driver", domain, offered, covered),
+          watched(block, covered) {
+        block.look = [this] { watched.look(); };
+    }
     rtl_doorbell_unit block;
     driver stimulus;
+    situations watched;
 };
 
 doorbell_unit_bench::doorbell_unit_bench(const sc_core::sc_module_name& name)
@@ -130,28 +207,6 @@ doorbell_unit_bench::doorbell_unit_bench(const sc_core::sc_module_name& name)
     join<send_doorbell>(p.block.send_o, p.stimulus.send_i);
     join<receive_doorbell>(p.block.receive_o, p.stimulus.receive_i);
     join<cq_doorbell>(p.block.cq_o, p.stimulus.cq_i);
-    // The FIFO's level and what became of a doorbell are the model's to tell.
-    const std::size_t levels = covered().points("FIFO level", 5);
-    const std::size_t coalesced = covered().point("doorbell coalesced");
-    const std::size_t stale = covered().point("doorbell stale in the FIFO");
-    const std::size_t full = covered().point("doorbell found the FIFO full");
-    const std::size_t unknown = covered().point("unknown doorbell dropped");
-    const std::size_t separate = covered().point("doorbell not coalesced by configuration");
-    p.block.verilog().compare_more = [this, levels, coalesced, stale, full, unknown, separate,
-                                      before = doorbell_unit::counters_t{}](rtl_difference&) mutable {
-        const rtl_doorbell_unit& block = m_parts->block;
-        const auto& c = block.counters();
-        if (block.fifo_level() < 5) {
-            covered().hit(levels + block.fifo_level());
-        }
-        covered().hit_if(c.coalesced > before.coalesced, coalesced);
-        covered().hit_if(c.stale > before.stale, stale);
-        covered().hit_if(c.full_events > before.full_events, full);
-        covered().hit_if(c.unknown > before.unknown, unknown);
-        covered().hit_if(!m_parts->block.coalesces() && c.received > before.received, separate);
-        before = c;
-        return false;
-    };
 }
 
 doorbell_unit_bench::~doorbell_unit_bench() = default;
@@ -170,6 +225,7 @@ void doorbell_unit_bench::reset_block(lockstep_random& random) {
     config.fifo_depth = small ? 4 : 32;
     config.coalesce = verilog().policy("cfg_coalesce_i", random.below(4)) != 0;
     m_parts->block.reset(config, qps);
+    m_parts->watched.reset(config);
     m_parts->stimulus.reset(random, qps, calm());
 }
 

@@ -271,7 +271,7 @@ private:
         bool created = false;
         if (s.state == ib::qp_state::reset || m_random.below(40) == 0) {
             // A QP of its own number, or one more that shares the slot.
-            s.qpn = number + m_qps * m_random.below(3);
+            s.qpn = number ^ (m_random.chance(512) ? m_qps << m_random.below(3) * 4 : 0);
             s.sl = static_cast<std::uint8_t>(m_random.chance(512) ? m_random.below(16) : m_random.below(3));
             s.state = ib::qp_state::init;
             s.producer = s.granted = 0;

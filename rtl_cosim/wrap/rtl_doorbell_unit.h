@@ -1,6 +1,8 @@
 #ifndef HCASIM_RTL_COSIM_WRAP_RTL_DOORBELL_UNIT_H
 #define HCASIM_RTL_COSIM_WRAP_RTL_DOORBELL_UNIT_H
 
+#include <functional>
+
 #include "model/doorbell_unit/doorbell_unit.h"
 #include "rtl_cosim/wrap/rtl_block.h"
 
@@ -19,11 +21,19 @@ public:
     bool coalesces() const { return m_coalesces; }
     void set_mode(rtl_mode mode) { m_mode = mode; }
 
+    /// What is at the input in this cycle.
+    rtl_input<doorbell_write>& write() { return *m_write; }
+    /// Called after each cycle that was compared.
+    std::function<void()> look;
+
 private:
     void look_at_trace();
+    bool counts_differ(rtl_difference& d);
 
     rtl_block m_verilog;
     rtl_mode m_mode;
+    rtl_input<doorbell_write>* m_write;
+    counters_t m_before;  // counters of the model before this cycle
     std::uint32_t m_level = 0;
     bool m_coalesces = true;
     verilog_pin m_received, m_coalesced, m_stale, m_unknown, m_full;
