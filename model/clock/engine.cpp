@@ -53,8 +53,11 @@ void engine::reset(engine_kind kind) {
     m_yield = false;
 }
 
-void engine::wake_later(tickable& module, cycle_t cycle) {
-    if (cycle - m_now - 1 < wheel_slots - 1) {
+void engine::wake_at(tickable& module, cycle_t cycle) {
+    const cycle_t later = cycle - m_now - 1;
+    if (later == 0) {
+        wake_next(module);
+    } else if (later < wheel_slots - 1) {
         set(static_cast<std::uint32_t>(cycle & (wheel_slots - 1)), module);
     } else {
         wake_far(module, cycle);

@@ -67,13 +67,7 @@ public:
     engine_kind kind() const { return m_kind; }
 
     /// Ticks `module` in `cycle`, which must be later than now().
-    void wake_at(tickable& module, cycle_t cycle) {
-        if (cycle == m_now + 1) {
-            wake_next(module);
-        } else {
-            wake_later(module, cycle);
-        }
-    }
+    void wake_at(tickable& module, cycle_t cycle);
 
     /// Ticks `module` in the cycle after now().
     void wake_next(tickable& module) { m_next_row[module.m_word] |= module.m_bit; }
@@ -112,8 +106,7 @@ private:
         m_occupied_words |= 1u << (wheel_slot >> 6);
     }
     // What is not needed in every tick stays out of the code that is.
-    [[gnu::noinline]] void wake_later(tickable& module, cycle_t cycle);
-    void wake_far(tickable& module, cycle_t cycle);
+    [[gnu::noinline]] void wake_far(tickable& module, cycle_t cycle);
     bool has_next() const;
     cycle_t next_on_wheel() const;
     [[gnu::noinline]] void move_far(cycle_t cycle);

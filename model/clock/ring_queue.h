@@ -30,7 +30,7 @@ public:
     void clear() { m_head = m_tail = 0; }
 
 private:
-    [[gnu::noinline]] void grow() {
+    [[gnu::cold]] void grow() {
         std::vector<T> larger(m_entries.empty() ? 8 : m_entries.size() * 2);
         const std::size_t n = size();
         for (std::size_t i = 0; i < n; ++i) {

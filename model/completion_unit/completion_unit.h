@@ -53,8 +53,8 @@ private:
         bool failed = false;
     };
 
-    void take_setup(const queue_setup& s);
-    void take_doorbell(const cq_doorbell& d);
+    [[gnu::cold]] void take_setup(const queue_setup& s);
+    [[gnu::cold]] void take_doorbell(const cq_doorbell& d);
     bool write_completion();
     void write_completion(const completion& c);
     void raise_event(ib::event_type type, std::uint32_t number);

@@ -32,7 +32,7 @@ void doorbell_unit::tick() {
     if (write_i.can_pop() && take(write_i.front(), was_full)) {
         write_i.pop();
     }
-    if (m_observer != nullptr && m_fifo.level() != level_before) {
+    if (is_watched(m_observer) && m_fifo.level() != level_before) {
         m_observer->level(level_of::doorbell_fifo, m_fifo.level(), now());
     }
     if ((left && (!m_fifo.empty() || m_blocked)) || (was_empty && !m_fifo.empty())) {
@@ -57,7 +57,7 @@ bool doorbell_unit::take(const doorbell_write& write, bool was_full) {
             m_counters.coalesced += outcome == doorbell_fifo::outcome::coalesced ? 1 : 0;
             m_counters.stale += outcome == doorbell_fifo::outcome::stale ? 1 : 0;
             m_counters.max_level = std::max(m_counters.max_level, m_fifo.level());
-            if (m_observer != nullptr) {
+            if (is_watched(m_observer)) {
                 m_observer->doorbell_merged(d.number, before, d.index, m_fifo.waiting(d.number, d.index),
                                             now());
             }

@@ -200,7 +200,7 @@ cycle_t host_interface::call(tlm::tlm_command command, std::uint64_t address, st
     return m_latency_cycles;
 }
 
-[[gnu::cold]] void host_interface::refuse(tlm::tlm_command command, std::uint8_t* data, std::uint32_t bytes) {
+void host_interface::refuse(tlm::tlm_command command, std::uint8_t* data, std::uint32_t bytes) {
     ++m_counters.bus_errors;
     if (command == tlm::TLM_READ_COMMAND) {
         std::memset(data, 0, bytes);
@@ -237,7 +237,7 @@ void host_interface::do_write(const dma_write& w) {
     if (w.packet != nullptr) {
         m_pool.put(w.packet);
     }
-    if (w.completes_wqe && m_observer != nullptr) {
+    if (w.completes_wqe && is_watched(m_observer)) {
         m_observer->stamp(w.qpn, w.wqe_index, stage::completed, visible);
     }
     if (w.interrupt) {

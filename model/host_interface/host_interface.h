@@ -92,7 +92,7 @@ private:
     cycle_t transfer_cycles(std::uint32_t bytes) const;
     cycle_t call(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, std::uint32_t bytes,
                  cycle_t leaves);
-    void refuse(tlm::tlm_command command, std::uint8_t* data, std::uint32_t bytes);
+    [[gnu::cold]] void refuse(tlm::tlm_command command, std::uint8_t* data, std::uint32_t bytes);
 
     ib::packet_pool& m_pool;
     host_interface_config m_config;

@@ -251,7 +251,7 @@ void link_tx::put_on_wire(ib::packet* p) {
     if (m_faults.active()) {
         v = m_faults.judge(m_faults.classify(*p), *p);
     }
-    if (m_observer != nullptr) {
+    if (is_watched(m_observer)) {
         // As the HCA made it: a flipped bit comes after this.
         m_observer->packet_on_wire(p->bytes, p->size_bytes, p->qpn, p->is_flow_control, v.lost,
                                    p->first_byte_cycle, p->last_byte_cycle);

@@ -309,7 +309,7 @@ bool qp_context_cache::perform(client from, const qpc_request& r, std::uint32_t 
                 response.applied = true;
                 m_tags.set_dirty(line);
                 announce(c, true);
-                if (m_observer != nullptr) {
+                if (is_watched(m_observer)) {
                     m_observer->state_changed(c.qpn, static_cast<std::uint8_t>(ib::qp_state::reset),
                                               static_cast<std::uint8_t>(c.state), 0, 0, now());
                 }
@@ -328,7 +328,7 @@ bool qp_context_cache::apply_modify(const qpc_request& r, ib::qp_context& c, qpc
     response.from = c.state;
     const bool state_fits = (m.from_states >> static_cast<unsigned>(c.state) & 1u) != 0;
     if (!state_fits || (m.needs_rts_attributes && c.has_rts_attributes == 0)) {
-        if (m.to == ib::qp_state::rts && c.state == ib::qp_state::rts && m_observer != nullptr) {
+        if (m.to == ib::qp_state::rts && c.state == ib::qp_state::rts && is_watched(m_observer)) {
             m_observer->late_opener(c.qpn, static_cast<std::uint8_t>(m.reason), now());
         }
         return true;
@@ -359,7 +359,7 @@ bool qp_context_cache::apply_modify(const qpc_request& r, ib::qp_context& c, qpc
     }
     if (changes) {
         announce(c, false);
-        if (m_observer != nullptr) {
+        if (is_watched(m_observer)) {
             m_observer->state_changed(c.qpn, static_cast<std::uint8_t>(before),
                                       static_cast<std::uint8_t>(c.state), static_cast<std::uint8_t>(m.reason),
                                       c.requester.next_psn, now());

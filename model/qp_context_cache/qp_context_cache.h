@@ -72,9 +72,9 @@ private:
     bool evict(std::uint32_t line);
     bool serve(client from, const qpc_request& r, bool replayed);
     bool perform(client from, const qpc_request& r, std::uint32_t line, bool was_hit);
-    bool apply_modify(const qpc_request& r, ib::qp_context& c, qpc_response& response);
-    bool can_announce();
-    void announce(const ib::qp_context& c, bool created);
+    [[gnu::cold]] bool apply_modify(const qpc_request& r, ib::qp_context& c, qpc_response& response);
+    [[gnu::cold]] bool can_announce();
+    [[gnu::cold]] void announce(const ib::qp_context& c, bool created);
     qpc_response& respond(client to);
 
     qp_context_cache_config m_config;

@@ -115,7 +115,7 @@ void receive_engine::tick() {
     bool again = complete();
     again = decide() || again;
     again = take_packet() || again;
-    if (m_observer != nullptr && m_count != slots_before) {
+    if (is_watched(m_observer) && m_count != slots_before) {
         m_observer->level(level_of::packets_at_work, m_count, now());
     }
     again = run_flush() || again;
@@ -323,7 +323,7 @@ bool receive_engine::decide(slot& s, active& a, qp& q) {
         a.dirty = true;
         ++m_counters.comm_est;
         m_events.push_back({ib::event_type::comm_est, a.qpn});
-        if (m_observer != nullptr) {
+        if (is_watched(m_observer)) {
             m_observer->comm_est(a.qpn, now());
         }
         if (m_config.infer_rts) {
@@ -360,7 +360,7 @@ bool receive_engine::decide(slot& s, active& a, qp& q) {
     }
     s.syndrome = ack_syndrome(q, r);
     ++m_counters.accepted;
-    if (m_observer != nullptr) {
+    if (is_watched(m_observer)) {
         m_observer->request_accepted(a.qpn, h.psn, s.last, now());
     }
     return true;

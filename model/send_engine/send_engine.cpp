@@ -256,7 +256,7 @@ void send_engine::take_context(const qpc_response& r) {
         return;
     }
     v.context = r.context;
-    if (m_observer != nullptr) {
+    if (is_watched(m_observer)) {
         for (std::uint16_t i = 0; i < v.grant.count; ++i) {
             m_observer->stamp(q.qpn, static_cast<std::uint16_t>(v.grant.first + i), stage::context, now());
         }
@@ -295,7 +295,7 @@ void send_engine::take_data(std::uint32_t cookie) {
         abort_service(cookie);
         return;
     }
-    if (m_observer != nullptr) {
+    if (is_watched(m_observer)) {
         for (std::uint16_t i = 0; i < v.count; ++i) {
             m_observer->stamp(q.qpn, static_cast<std::uint16_t>(v.grant.first + i), stage::wqe, now());
         }
@@ -581,7 +581,7 @@ bool send_engine::emit() {
         } else {
             ib::packet* p = g.packet;
             ib::seal(p->bytes, p->size_bytes);
-            if (p->starts_message && m_observer != nullptr) {
+            if (p->starts_message && is_watched(m_observer)) {
                 m_observer->stamp(p->qpn, p->wqe_index, stage::payload, now());
             }
             if (!q.made_any || ib::psn_distance(p->psn, q.newest_psn) > 0) {
@@ -725,7 +725,7 @@ void send_engine::end_service(std::uint32_t s, scheduler_update update) {
 void send_engine::retire_front(qp& q, ib::wc_status status) {
     const outstanding_send o = m_outstanding.front(q.outstanding);
     m_outstanding.pop(q.outstanding);
-    if (m_observer != nullptr && status == ib::wc_status::success) {
+    if (is_watched(m_observer) && status == ib::wc_status::success) {
         m_observer->stamp(q.qpn, o.wqe_index, stage::acked, now());
     }
     complete(q.qpn, o, status);
@@ -734,7 +734,7 @@ void send_engine::retire_front(qp& q, ib::wc_status status) {
 
 void send_engine::complete(std::uint32_t qpn, const outstanding_send& o, ib::wc_status status) {
     const bool has_cqe = o.signaled || status != ib::wc_status::success;
-    if (m_observer != nullptr) {
+    if (is_watched(m_observer)) {
         m_observer->wqe_ended(qpn, o.wqe_index, static_cast<std::uint8_t>(status), has_cqe, now());
         if (!has_cqe) {
             m_observer->stamp(qpn, o.wqe_index, stage::completed, now());

@@ -37,7 +37,7 @@ void send_scheduler::tick() {
         q.ready = false;
         q.in_service = true;
         q.changed = false;
-        if (m_observer != nullptr) {
+        if (is_watched(m_observer)) {
             for (std::uint16_t i = 0; i < count; ++i) {
                 m_observer->stamp(q.qpn, static_cast<std::uint16_t>(q.consumer + i), stage::grant, now());
             }
@@ -86,7 +86,7 @@ void send_scheduler::apply(const state_event& e) {
     if (q.gate != before) {
         q.parked = false;
         q.changed = true;
-        if (m_observer != nullptr) {
+        if (is_watched(m_observer)) {
             m_observer->gate_changed(e.qpn, static_cast<std::uint8_t>(e.gate), was_pending, now());
         }
         if (q.gate == gate_state::open && q.pending()) {

@@ -73,7 +73,7 @@ private:
     };
     static_assert(sizeof(qp) == 12, "one for each QP slot: docs of qp_table");
 
-    void apply(const state_event& e);
+    [[gnu::cold]] void apply(const state_event& e);
     void apply(const send_doorbell& d);
     void apply(const scheduler_update& u);
     void refresh(std::uint32_t slot);
