@@ -7,6 +7,7 @@
 
 #include "model/ib/byte_order.h"
 #include "model/ib/crc.h"
+#include "model/ib/crc_paths.h"
 #include "model/ib/headers.h"
 #include "testbenches/unit/catch.h"
 #include "testbenches/unit/golden_frames.h"
@@ -178,4 +179,24 @@ TEST_CASE("ib: LPCRC covers the first four bytes of a flow-control packet") {
     CHECK(lpcrc(packet) == bitwise_crc<std::uint16_t>({0x01, 0x23, 0x4a, 0xbc}, 0xd008));
     const std::uint8_t zeros[6] = {};
     CHECK(lpcrc(zeros) == bitwise_crc<std::uint16_t>({0, 0, 0, 0}, 0xd008));
+}
+
+TEST_CASE("crc: look-up and multiplication give the same for every size and shape of packet") {
+    if (!crc_by_multiply::is_available()) {
+        WARN("this processor has no carry-less multiplication");
+        return;
+    }
+    std::mt19937_64 random(11);
+    for (std::size_t size_bytes = lrh_bytes + bth_bytes; size_bytes <= max_packet_bytes;
+         size_bytes += size_bytes < 700 ? 1 : 37) {
+        for (const unsigned lnh : {2u, 3u}) {
+            std::vector<std::uint8_t> packet = random_bytes(random, size_bytes);
+            packet[1] = static_cast<std::uint8_t>((packet[1] & ~3u) | lnh);
+            INFO(size_bytes << " bytes, LNH " << lnh);
+            CHECK(crc_by_multiply::icrc(packet.data(), size_bytes) ==
+                  crc_by_table::icrc(packet.data(), size_bytes));
+            CHECK(crc_by_multiply::vcrc(packet.data(), size_bytes) ==
+                  crc_by_table::vcrc(packet.data(), size_bytes));
+        }
+    }
 }
