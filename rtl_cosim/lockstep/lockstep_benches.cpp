@@ -1,6 +1,8 @@
 #include "rtl_cosim/lockstep/lockstep_benches.h"
 
 #include "rtl_cosim/lockstep/doorbell_unit_bench.h"
+#include "rtl_cosim/lockstep/link_rx_bench.h"
+#include "rtl_cosim/lockstep/link_tx_bench.h"
 #include "rtl_cosim/lockstep/qp_context_cache_bench.h"
 #include "rtl_cosim/lockstep/send_scheduler_bench.h"
 
@@ -22,6 +24,8 @@ constexpr entry entries[] = {
     {"doorbell_unit", make_bench<doorbell_unit_bench>},
     {"qp_context_cache", make_bench<qp_context_cache_bench>},
     {"send_scheduler", make_bench<send_scheduler_bench>},
+    {"link_tx", make_bench<link_tx_bench>},
+    {"link_rx", make_bench<link_rx_bench>},
 };
 
 }  // namespace

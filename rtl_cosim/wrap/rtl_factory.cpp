@@ -1,6 +1,8 @@
 #include "rtl_cosim/wrap/rtl_factory.h"
 
 #include "rtl_cosim/wrap/rtl_doorbell_unit.h"
+#include "rtl_cosim/wrap/rtl_link_rx.h"
+#include "rtl_cosim/wrap/rtl_link_tx.h"
 #include "rtl_cosim/wrap/rtl_qp_context_cache.h"
 #include "rtl_cosim/wrap/rtl_send_scheduler.h"
 
@@ -45,6 +47,22 @@ std::unique_ptr<send_scheduler> rtl_factory::make_send_scheduler(const char* nam
     auto made = std::make_unique<rtl_send_scheduler>(name, domain, rtl_mode::model);
     watch(made->verilog());
     m_set_mode.emplace_back([this, block = made.get()] { block->set_mode(m_config.send_scheduler); });
+    return made;
+}
+
+std::unique_ptr<link_tx> rtl_factory::make_link_tx(const char* name, clock_domain& domain,
+                                                   ib::packet_pool& pool, std::uint32_t sources) {
+    auto made = std::make_unique<rtl_link_tx>(name, domain, pool, sources, rtl_mode::model);
+    watch(made->verilog());
+    m_set_mode.emplace_back([this, block = made.get()] { block->set_mode(m_config.link_tx); });
+    return made;
+}
+
+std::unique_ptr<link_rx> rtl_factory::make_link_rx(const char* name, clock_domain& domain,
+                                                   ib::packet_pool& pool) {
+    auto made = std::make_unique<rtl_link_rx>(name, domain, pool, rtl_mode::model);
+    watch(made->verilog());
+    m_set_mode.emplace_back([this, block = made.get()] { block->set_mode(m_config.link_rx); });
     return made;
 }
 

@@ -28,6 +28,10 @@ public:
     std::unique_ptr<qp_context_cache> make_qp_context_cache(const char* name, clock_domain& domain,
                                                             ib::packet_pool& pool) override;
     std::unique_ptr<send_scheduler> make_send_scheduler(const char* name, clock_domain& domain) override;
+    std::unique_ptr<link_tx> make_link_tx(const char* name, clock_domain& domain, ib::packet_pool& pool,
+                                          std::uint32_t sources = link_tx::source_count) override;
+    std::unique_ptr<link_rx> make_link_rx(const char* name, clock_domain& domain,
+                                          ib::packet_pool& pool) override;
 
 private:
     void watch(rtl_block& block);
