@@ -83,8 +83,10 @@ qpc_request context_client::make(std::uint32_t client) {
         r.requester.life = believed.requester.life;
         r.responder.life = believed.responder.life;
     } else if (m_random.below(2) != 0) {
-        r.requester.life = believed.requester.life + 1;
-        r.responder.life = static_cast<std::uint16_t>(believed.responder.life + 1);
+        // Another life, of which only some bits differ.
+        const std::uint32_t off = m_random.one_of<std::uint32_t>({1, ~0u, 0x100, 0x8000, 0x10000});
+        r.requester.life = believed.requester.life + off;
+        r.responder.life = static_cast<std::uint16_t>(believed.responder.life + off);
     }
     // Each client has its own kinds; now and then it has those of the others.
     const std::uint32_t kind = m_random.below(16) == 0 ? m_random.below(3) : client;

@@ -169,7 +169,10 @@ module qp_context_cache #(
     output wire                       trace_merged_o,             // waits for a fill under way
     output wire                       trace_replay_o,             // a request that has waited is served
     output wire                       trace_void_write_o,         // write-back of a half whose QP has been reset or destroyed
-    output wire                       trace_eviction_o,           // a line leaves:
+    output wire                       trace_install_o,            // a line comes
+    output wire [23:0]                trace_installed_slot_o,
+    output wire                       trace_eviction_o,           // ... and one leaves:
+    output wire [23:0]                trace_evicted_slot_o,
     output wire [3:0]                 trace_evicted_way_o,
     output wire                       trace_writeback_o,          // ... it is dirty
     output wire                       trace_state_changed_o,      // a change is announced, or
@@ -750,7 +753,10 @@ module qp_context_cache #(
     assign trace_merged_o           = merged;
     assign trace_replay_o           = replayed;
     assign trace_void_write_o       = access && !responds && !changed;
+    assign trace_install_o          = install;
+    assign trace_installed_slot_o   = {{(24 - SLOT_W) {1'b0}}, fill_slot};
     assign trace_eviction_o         = install && victim_valid;
+    assign trace_evicted_slot_o     = {{(24 - SLOT_W) {1'b0}}, victim_holds};
     assign trace_evicted_way_o      = {{(4 - WAY_W) {1'b0}}, victim_way};
     assign trace_writeback_o        = writeback_valid_o;
     assign trace_state_changed_o    = announce;
