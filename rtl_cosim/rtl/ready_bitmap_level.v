@@ -53,12 +53,14 @@ module ready_bitmap_level #(
 
     // ---- changes ----
 
-    wire [PORTS*WORD_W-1:0] next_words;
+    wire [PORTS*WORD_W-1:0]    next_words;
+    wire [PORTS*ADDRESS_W-1:0] addresses;
 
     genvar k;
     generate
         for (k = 0; k < PORTS; k = k + 1) begin : port
             wire [ADDRESS_W-1:0] address = address_of(change_ring_i[k*4+:4], change_slot_i[k*SLOT_W+:SLOT_W]);
+            assign addresses[k*ADDRESS_W+:ADDRESS_W] = address;
             wire [WORD_W-1:0]    present = change_used_i[k] ? words[address] : {WORD_W{1'b0}};
 
             // Every port writes its word with all changes that concern it, so that ports with the same word
@@ -85,17 +87,18 @@ module ready_bitmap_level #(
     always @(posedge clk_i)
         for (p = 0; p < PORTS; p = p + 1)
             if (change_valid_i[p])
-                words[address_of(change_ring_i[p*4+:4], change_slot_i[p*SLOT_W+:SLOT_W])] <=
-                    next_words[p*WORD_W+:WORD_W];
+                words[addresses[p*ADDRESS_W+:ADDRESS_W]] <= next_words[p*WORD_W+:WORD_W];
 
     // ---- search ----
 
-    wire [BIT_W-1:0]  from_bit   = from_i[SHIFT+:BIT_W];
-    wire [WORD_W-1:0] from_word  = from_used_i ? words[address_of(ring_i, from_i)] : {WORD_W{1'b0}};
+    wire [BIT_W-1:0]     from_bit      = from_i[SHIFT+:BIT_W];
+    wire [ADDRESS_W-1:0] from_address  = address_of(ring_i, from_i);
+    wire [ADDRESS_W-1:0] found_address = address_of(ring_i, found_i);
+    wire [WORD_W-1:0] from_word  = from_used_i ? words[from_address] : {WORD_W{1'b0}};
     wire [WORD_W-1:0] at_from    = ONE << from_bit;
     wire [WORD_W-1:0] ahead      = from_word & ~(at_from - ONE) & (FROM_TOO != 0 ? {WORD_W{1'b1}} : ~at_from);
     wire              hit        = ahead != {WORD_W{1'b0}};
-    wire [WORD_W-1:0] candidates = hit ? ahead : words[address_of(ring_i, found_i)];
+    wire [WORD_W-1:0] candidates = hit ? ahead : words[found_address];
     wire [WORD_W-1:0] lowest     = candidates & (~candidates + ONE);
 
     // Number of the only bit that is set: bit b of it is the OR of all positions whose bit b is set.
