@@ -59,12 +59,15 @@ public:
         m_service_cycles = random.one_of<std::uint32_t>({1, 3, 12, 200});
         m_focus = random.one_of<std::uint32_t>({0, 300, 900});
         m_races = random.one_of<std::uint32_t>({0, 20, 200});
-        for (slot& s : m_slots) {
-            s.state = ib::qp_state::reset;
-        }
+        m_prologue_qps = random.chance(512) ? (m_used < 24 ? m_used : 24) : 0;
+        m_prologue_step = 0;
     }
 
     void tick() override {
+        if (m_prologue_step < 3 * m_prologue_qps) {
+            prologue();
+            return;
+        }
         if (m_random.below(8) == 0) {
             m_focus_slot = any_slot();
         }
@@ -119,6 +122,31 @@ private:
     std::uint32_t any_slot() { return (m_offset + m_random.below(m_used) * m_stride) & (m_qps - 1); }
     // Often the same one for all inputs of a few cycles.
     std::uint32_t draw_slot() { return m_random.chance(m_focus) ? m_focus_slot : any_slot(); }
+
+    // Behind the reset: some QPs are created, then posted to, then opened, while no grant is taken. So the
+    // first grants show where rings and turns begin.
+    void prologue() {
+        const std::uint32_t number = (m_offset + m_prologue_step % m_prologue_qps * m_stride) & (m_qps - 1);
+        slot& s = m_slots[number];
+        if (m_prologue_step / m_prologue_qps == 1) {
+            if (doorbell_o.can_push()) {
+                s.producer = static_cast<std::uint16_t>(1 + m_random.below(40));
+                doorbell_o.push({s.qpn, s.producer});
+                ++m_prologue_step;
+            }
+        } else if (state_o.can_push()) {
+            const bool created = m_prologue_step < m_prologue_qps;
+            if (created) {
+                s.qpn = number;
+                s.sl = static_cast<std::uint8_t>(m_random.below(4));
+            }
+            s.state = created ? ib::qp_state::rtr : ib::qp_state::rts;
+            state_event e = event_of(number);
+            e.created = created;
+            state_o.push(e);
+            ++m_prologue_step;
+        }
+    }
 
     void take_grant() {
         if (!grant_i.can_pop() || !m_random.chance(m_takes)) {
@@ -323,6 +351,7 @@ private:
     std::vector<slot> m_slots;
     std::deque<service> m_ends;
     race m_race;
+    std::uint32_t m_prologue_qps = 0, m_prologue_step = 0;
     std::uint32_t m_qps = 1, m_used = 1, m_stride = 1, m_offset = 0, m_focus_slot = 0;
     std::uint32_t m_takes = 1024, m_posts = 0, m_changes = 0, m_updates = 0, m_wild = 0, m_focus = 0,
                   m_races = 0, m_service_cycles = 1;
