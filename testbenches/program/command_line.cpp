@@ -116,6 +116,9 @@ struct command_line {
             ->type_name("N")
             ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 62));
         cosim->add_option("--seed", cosim_to.seed, "Seed of the stimulus (default 1)")->type_name("N");
+        cosim->add_option("--seeds", cosim_to.seeds, "So many seeds one after the other (default 1)")
+            ->type_name("N")
+            ->check(CLI::Range(1u, 1000000u));
         cosim->add_option("--episode", cosim_to.episode, "Begins with this episode of the stimulus")
             ->type_name("N")
             ->check(CLI::Range(0u, 4000000000u));

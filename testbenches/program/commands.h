@@ -49,6 +49,7 @@ struct cosim_arguments {
     std::string block = "all";
     std::uint64_t cycles = 1000000;  ///< of each block
     std::uint64_t seed = 1;
+    std::uint64_t seeds = 1;    ///< so many seeds, from `seed` on, each for so many cycles
     std::uint64_t episode = 0;  ///< the first one
     std::string rtl;            ///< Verilog of the user's; empty: the project's
     std::string map;            ///< how its ports are named

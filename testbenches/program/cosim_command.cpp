@@ -152,7 +152,10 @@ int compare_blocks(const cosim_arguments& arguments, const rtl_map* map) {
         benches.back()->set_small_only(design.has_value());
         benches.back()->set_calm(design && design->latency_cycles != 0);
     }
-    fmt::print("model and Verilog in lockstep, every output in every cycle; seed {}\n\n", arguments.seed);
+    const std::string seeds = arguments.seeds == 1 ? fmt::format("seed {}", arguments.seed)
+                                                   : fmt::format("seeds {} to {}", arguments.seed,
+                                                                 arguments.seed + arguments.seeds - 1);
+    fmt::print("model and Verilog in lockstep, every output in every cycle; {}\n\n", seeds);
     fmt::print("{:<18} {:>12} {:>12} {:>9} {:>10} {:>9}\n", "block", "cycles", "messages", "episodes",
                "coverage", "seconds");
     int code = exit_good;
@@ -160,15 +163,25 @@ int compare_blocks(const cosim_arguments& arguments, const rtl_map* map) {
         const auto begin = std::chrono::steady_clock::now();
         cosim_history history;
         lockstep_bench& bench = *benches[i];
-        const lockstep_result result =
-            run_lockstep(bench, options_of(arguments), &history, progress_of(blocks[i], arguments.cycles));
+        lockstep_result sum;
+        cosim_arguments at = arguments;
+        for (std::uint64_t n = 0; n < arguments.seeds && !sum.difference; ++n) {
+            at.seed = arguments.seed + n;
+            const lockstep_result result =
+                run_lockstep(bench, options_of(at), &history, progress_of(blocks[i], arguments.cycles));
+            sum.cycles += result.cycles;
+            sum.transfers += result.transfers;
+            sum.episodes += result.episodes;
+            sum.difference = result.difference;
+            sum.episode = result.episode;
+        }
         const coverage& covered = bench.covered();
-        fmt::print("{:<18} {:>12} {:>12} {:>9} {:>10} {:>9.1f}  {}\n", blocks[i], result.cycles,
-                   result.transfers, result.episodes, fmt::format("{}/{}", covered.covered(), covered.size()),
-                   seconds_since(begin), result.difference ? "DIFFERENT" : "equal");
+        fmt::print("{:<18} {:>12} {:>12} {:>9} {:>10} {:>9.1f}  {}\n", blocks[i], sum.cycles, sum.transfers,
+                   sum.episodes, fmt::format("{}/{}", covered.covered(), covered.size()),
+                   seconds_since(begin), sum.difference ? "DIFFERENT" : "equal");
         std::fflush(stdout);
-        if (result.difference) {
-            explain(blocks[i], result, history, arguments);
+        if (sum.difference) {
+            explain(blocks[i], sum, history, at);
             code = exit_differs;
         } else {
             print_missing(covered);
