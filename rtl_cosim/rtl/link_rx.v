@@ -11,6 +11,10 @@ module link_rx #(
     input  wire        clk_i,
     input  wire        rst_ni,
 
+    // After cycles without a clock: the count of this cycle. Else resume_i is low.
+    input  wire        resume_i,
+    input  wire [47:0] resume_cycle_i,
+
     input  wire [31:0] cfg_arrival_cycles_i,      // propagation and pipeline: last byte sent to VCRC checked
     input  wire [10:0] cfg_buffer_blocks_i,       // of 64 bytes, per VL
     input  wire [16:0] cfg_update_bytes_i,        // freed bytes after which the peer is told at once
@@ -57,11 +61,12 @@ module link_rx #(
     localparam PLACE_BITS = $clog2(ARRIVING);
     localparam [PLACE_BITS-1:0] ONE_PLACE = 1;
 
-    reg [47:0] cycle_q;
+    reg  [47:0] cycle_q;
+    wire [47:0] cycle = resume_i ? resume_cycle_i : cycle_q;
 
     always @(posedge clk_i) begin
         if (!rst_ni) cycle_q <= 48'd1;
-        else cycle_q <= cycle_q + 48'd1;
+        else cycle_q <= cycle + 48'd1;
     end
 
     localparam ENTRY_BITS = 48 + 1 + 4 + 13 + 64 + 1 + 1;
@@ -74,7 +79,7 @@ module link_rx #(
     reg [47:0] newest_due_q;
 
     wire [47:0] last_due = wire_last_byte_cycle_i + {16'd0, cfg_arrival_cycles_i};
-    wire [47:0] newest   = newest_due_q > cycle_q ? newest_due_q : cycle_q;
+    wire [47:0] newest   = newest_due_q > cycle ? newest_due_q : cycle;
     wire [47:0] due      = last_due > newest ? last_due : newest + 48'd1;
 
     wire push = wire_valid_i && !is_full_q;
@@ -92,7 +97,7 @@ module link_rx #(
     assign {head_due, head_is_flow_control, head_vl, head_size_bytes, head_handle, head_vcrc_ok, head_late} =
         arriving[head_q];
 
-    wire arrived = !is_empty_q && head_due == cycle_q;
+    wire arrived = !is_empty_q && head_due == cycle;
 
     wire [PLACE_BITS-1:0] head = arrived ? head_q + ONE_PLACE : head_q;
     wire [PLACE_BITS-1:0] tail = push ? tail_q + ONE_PLACE : tail_q;

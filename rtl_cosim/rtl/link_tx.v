@@ -12,6 +12,12 @@ module link_tx #(
     input  wire                      clk_i,
     input  wire                      rst_ni,
 
+    // After cycles without a clock: the count of this cycle, and the place of this cycle in its period (1 ..
+    // cfg_period_cycles_i). Else resume_i is low.
+    input  wire                      resume_i,
+    input  wire [              47:0] resume_cycle_i,
+    input  wire [              23:0] resume_period_i,
+
     // A cycle has cycle_units, a byte takes byte_cycles cycles and byte_units of the next.
     input  wire [              17:0] cfg_cycle_units_i,
     input  wire [               5:0] cfg_byte_cycles_i,
@@ -58,6 +64,7 @@ module link_tx #(
     output wire [              63:0] sent_last_byte_cycle_o,
 
     output wire                      busy_o,
+    output wire                      wakes_o,               // not busy, but the end of the period will be seen
 
     output wire [           VLS-1:0] trace_credit_stall_o,  // a packet has come to the head without credits
     output wire                      trace_from_high_o      // the packet on the wire is of the high table
@@ -71,15 +78,17 @@ module link_tx #(
     reg [47:0] cycle_q;
     reg [23:0] period_q;  // cycles of this period so far, with this one
 
-    wire period_ends = period_q == cfg_period_cycles_i;
+    wire [47:0] cycle       = resume_i ? resume_cycle_i : cycle_q;
+    wire [23:0] period      = resume_i ? resume_period_i : period_q;
+    wire        period_ends = period == cfg_period_cycles_i;
 
     always @(posedge clk_i) begin
         if (!rst_ni) begin
             cycle_q  <= 48'd1;
             period_q <= 24'd1;
         end else begin
-            cycle_q  <= cycle_q + 48'd1;
-            period_q <= period_ends ? 24'd1 : period_q + 24'd1;
+            cycle_q  <= cycle + 48'd1;
+            period_q <= period_ends ? 24'd1 : period + 24'd1;
         end
     end
 
@@ -93,6 +102,7 @@ module link_tx #(
     wire [   VLS-1:0] announce;
     wire [12*VLS-1:0] fctbs;
     wire [12*VLS-1:0] fccl;
+    wire [   VLS-1:0] due;
     wire [   VLS-1:0] quiet;
 
     wire [   VLS-1:0] announced;  // a flow-control packet of this VL goes
@@ -138,6 +148,7 @@ module link_tx #(
                 .fctbs_o             (fctbs[12*v+:12]),
                 .fccl_o              (fccl[12*v+:12]),
                 .announce_sent_i     (announced[v]),
+                .due_o               (due[v]),
                 .quiet_o             (quiet[v]),
                 .look_i              (look),
                 .trace_credit_stall_o(trace_credit_stall_o[v])
@@ -274,8 +285,8 @@ module link_tx #(
     assign wire_size_bytes_o       = size_bytes;
     assign wire_handle_o           = flow ? 64'd0 : packet_handle_i[64*queue+:64];
     assign wire_flow_control_o     = flow ? {flow_crc, flow_bytes} : 48'd0;
-    assign wire_first_byte_cycle_o = cycle_q - {47'd0, first_is_before};
-    assign wire_last_byte_cycle_o  = cycle_q + {28'd0, last_cycles};
+    assign wire_first_byte_cycle_o = cycle - {47'd0, first_is_before};
+    assign wire_last_byte_cycle_o  = cycle + {28'd0, last_cycles};
 
     // An unreliable datagram is complete when it is on the wire: its sender is told when that will be.
     assign sent_valid_o            = start && !flow && packet_has_wqe_i[queue] && packet_is_ud_i[queue];
@@ -283,7 +294,8 @@ module link_tx #(
     assign sent_wqe_index_o        = packet_wqe_index_i[16*queue+:16];
     assign sent_last_byte_cycle_o  = {16'd0, wire_last_byte_cycle_o};
 
-    assign busy_o                  = !idle || quiet != {VLS{1'b1}};
+    assign busy_o                  = !idle || due != 0;
+    assign wakes_o                 = quiet != {VLS{1'b1}};
 
     assign trace_from_high_o       = start && !flow && from_high;
 

@@ -44,6 +44,7 @@ rtl_link_rx::rtl_link_rx(const sc_core::sc_module_name& name, clock_domain& doma
     packet->give = [this](const received_packet& r) { give(r); };
     m_verilog.add(std::move(packet));
     m_verilog.output<credit_update>("credit", credit_o);
+    m_verilog.before_settle = [this] { tell_time(); };
     m_verilog.after_settle = [this] { look_at_trace(); };
     m_verilog.compare_more = [this](rtl_difference& d) {
         if (trace_differs(d)) {
@@ -77,6 +78,7 @@ void rtl_link_rx::reset(const link_config& config) {
     }
     receive_credits own;
     own.reset(config.vl_buffer_bytes);
+    m_last_tick = 0;
     verilog_source design;
     design.top = "link_rx";
     design.directory = places_of_rtl().sources + "/rtl";
@@ -90,6 +92,11 @@ void rtl_link_rx::reset(const link_config& config) {
         const auto traced = [&](const std::string& pin) {
             return m_mode == rtl_mode::verilog ? v.pin(pin) : v.find(pin);
         };
+        m_resume = v.find("resume_i");
+        m_verilog.set_keeps_time(!m_resume);
+        if (m_resume) {
+            m_resume_cycle = v.pin("resume_cycle_i");
+        }
         m_arrival_cycles = v.pin("cfg_arrival_cycles_i");
         m_drop = v.pin("drop_valid_o");
         m_drop_handle = v.pin("drop_handle_o");
@@ -117,6 +124,9 @@ void rtl_link_rx::tick() {
             m_arriving.push_back(m_next_handle++);
         }
     });
+    if (m_resume) {
+        m_resume.set(0);
+    }
 }
 
 // What the pins carry of the packet at the front of the wire.
@@ -162,6 +172,17 @@ void rtl_link_rx::give(const received_packet& r) {
     m_buffered_bytes -= known->second->size_bytes;
     packet_o.push(known->second);
     m_inside.erase(known);
+}
+
+// The Verilog counts cycles; when it has slept it is told how many there have been.
+void rtl_link_rx::tell_time() {
+    const bool slept = now() != m_last_tick + 1;
+    m_last_tick = now();
+    if (!m_resume) {
+        return;
+    }
+    m_resume.set(slept ? 1 : 0);
+    m_resume_cycle.set(now());
 }
 
 void rtl_link_rx::look_at_trace() {

@@ -41,6 +41,7 @@ private:
     wire_arrival front();
     void take();
     void give(const received_packet& r);
+    void tell_time();
     void look_at_trace();
     bool trace_differs(rtl_difference& d);
 
@@ -56,7 +57,9 @@ private:
     std::uint64_t m_arrived = 0;                                     // the last that left it
     std::uint64_t m_buffered_bytes = 0;
     counters_t m_before;  // counters of the model before this cycle
+    cycle_t m_last_tick = 0;
     verilog_pin m_arrival_cycles;
+    verilog_pin m_resume, m_resume_cycle;
     verilog_pin m_drop, m_drop_handle;
     verilog_pin m_packet, m_flow_control, m_flow_control_error, m_vcrc_error, m_overrun, m_resync, m_kept;
 };

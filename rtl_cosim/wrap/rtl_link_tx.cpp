@@ -190,6 +190,7 @@ rtl_link_tx::rtl_link_tx(const sc_core::sc_module_name& name, clock_domain& doma
     m_verilog.add(std::move(wire));
     m_verilog.output<sent_notice, message_fields<sent_notice>, optional_out_port<sent_notice>>("sent",
                                                                                                sent_o);
+    m_verilog.before_settle = [this] { tell_time(); };
     m_verilog.after_settle = [this] { look_at_trace(); };
     m_verilog.compare_more = [this](rtl_difference& d) {
         if (trace_differs(d)) {
@@ -213,6 +214,8 @@ void rtl_link_tx::reset(const link_config& config, std::uint64_t clock_mhz, std:
         }
     }
     m_queues->reset(std::move(ports));
+    m_last_tick = 0;
+    m_period_wake = 0;
     verilog_source design;
     design.top = "link_tx";
     design.directory = places_of_rtl().sources + "/rtl";
@@ -234,6 +237,13 @@ void rtl_link_tx::reset(const link_config& config, std::uint64_t clock_mhz, std:
             v.pin("cfg_high_weight_i").set_slice(8 * vl, 8, config.high_weight[vl]);
             v.pin("cfg_low_weight_i").set_slice(8 * vl, 8, config.low_weight[vl]);
         }
+        m_resume = v.find("resume_i");
+        m_verilog.set_keeps_time(!m_resume);
+        if (m_resume) {
+            m_resume_cycle = v.pin("resume_cycle_i");
+            m_resume_period = v.pin("resume_period_i");
+            m_wakes = v.pin("wakes_o");
+        }
         m_credit_stall =
             m_mode == rtl_mode::verilog ? v.pin("trace_credit_stall_o") : v.find("trace_credit_stall_o");
     });
@@ -248,6 +258,17 @@ void rtl_link_tx::tick() {
     push_delayed();
     m_stalls_before = m_counters.credit_stalls;
     m_verilog.tick([this] { link_tx::tick(); });
+    if (m_resume) {
+        m_resume.set(0);
+        // A timer outside wakes it at the end of the period.
+        if (m_wakes.get() != 0) {
+            const cycle_t period_end = (now() / m_period_cycles + 1) * m_period_cycles;
+            if (m_period_wake != period_end) {
+                m_period_wake = period_end;
+                wake_at(period_end);
+            }
+        }
+    }
 }
 
 std::uint32_t rtl_link_tx::shown() const { return m_queues->shown(); }
@@ -295,6 +316,18 @@ void rtl_link_tx::give(const wire_start& w) {
     p->first_byte_cycle = w.first_byte_cycle;
     p->last_byte_cycle = w.last_byte_cycle;
     put_on_wire(p);
+}
+
+// The Verilog counts cycles; when it has slept it is told how many there have been.
+void rtl_link_tx::tell_time() {
+    const bool slept = now() != m_last_tick + 1;
+    m_last_tick = now();
+    if (!m_resume) {
+        return;
+    }
+    m_resume.set(slept ? 1 : 0);
+    m_resume_cycle.set(now());
+    m_resume_period.set((now() - 1) % m_period_cycles + 1);
 }
 
 void rtl_link_tx::look_at_trace() { m_counters.credit_stalls += bits_of(m_credit_stall.get()); }

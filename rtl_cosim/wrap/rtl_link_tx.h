@@ -41,6 +41,7 @@ protected:
 
 private:
     void give(const wire_start& w);
+    void tell_time();
     void look_at_trace();
     bool trace_differs(rtl_difference& d);
 
@@ -50,7 +51,10 @@ private:
     wire_start m_started;
     cycle_t m_started_at = 0;
     std::uint64_t m_stalls_before = 0;
+    cycle_t m_last_tick = 0;
     verilog_pin m_credit_stall;
+    cycle_t m_period_wake = 0;  // end of a period that has been asked for
+    verilog_pin m_resume, m_resume_cycle, m_resume_period, m_wakes;
 };
 
 }  // namespace hcasim
