@@ -183,6 +183,8 @@ public:
     bool apply() override {
         if (fires()) {
             m_port.drop();
+        } else if (!m_is_valid) {
+            (void)m_port.can_pop();  // what is held back by the channel asks to be woken
         }
         return m_is_valid;
     }
@@ -392,6 +394,8 @@ public:
     std::function<void()> before_settle;
     /// Called in the place of the model, with the outputs of the cycle settled: trace pins.
     std::function<void()> after_settle;
+    /// Called when a cycle is done but for its edge: all pins are those of the cycle.
+    std::function<void()> before_edge;
     /// In shadow mode: more to be compared after the model's tick, true when it differs.
     std::function<bool(rtl_difference&)> compare_more;
 

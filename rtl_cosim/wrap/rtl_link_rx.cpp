@@ -32,6 +32,7 @@ rtl_link_rx::rtl_link_rx(const sc_core::sc_module_name& name, clock_domain& doma
     wire->front = [this] { return front(); };
     wire->was_taken = [this] { return wire_i.core().was_popped(); };
     wire->take = [this] { take(); };
+    wire->ask = [this] { (void)wire_i.can_pop(); };
     m_verilog.add(std::move(wire));
     auto packet = std::make_unique<rtl_record_output<received_packet>>("packet");
     packet->is_ready = [this] { return packet_o.core().is_ready(); };

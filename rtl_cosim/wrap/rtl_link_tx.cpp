@@ -85,6 +85,8 @@ public:
                 m_popped = m_ports[q]->pop();
                 m_popped_handle = handle(q);
                 ++m_taken[q];
+            } else if ((m_shown & 1u << q) == 0) {
+                (void)m_ports[q]->can_pop();  // what is held back by the channel asks to be woken
             }
         }
         return m_shown != 0;

@@ -22,6 +22,7 @@ public:
     std::function<T()> front;         ///< what the pins carry of it
     std::function<bool()> was_taken;  ///< by the model, in this cycle
     std::function<void()> take;       ///< in the place of the model
+    std::function<void()> ask;        ///< in the place of the model: to be woken for what is held back
 
     void bind(verilog_block& block) override {
         m_pins.clear();
@@ -45,6 +46,8 @@ public:
     bool apply() override {
         if (fires()) {
             take();
+        } else if (!m_is_valid) {
+            ask();
         }
         return m_is_valid;
     }
