@@ -47,11 +47,16 @@ std::uint32_t channel_control::enter() {
         m_pop_from = (now + latency) | m_pop_block;
     }
     m_push_from = ++m_level < m_free_limit ? now + 1 : never;
-    if (latency == 1) {
-        m_engine->wake_next(consumer);
-    } else {
-        m_engine->wake_at(consumer, now + latency);
+    if (latency != 1) {
+        return enter_late(place);
     }
+    m_engine->wake_next(consumer);
+    return place;
+}
+
+// The end of enter() for an entry that is not visible in the next cycle.
+std::uint32_t channel_control::enter_late(std::uint32_t place) {
+    m_engine->wake_at(*m_consumer, m_visible[place]);
     return place;
 }
 
@@ -92,6 +97,9 @@ bool channel_control::is_valid() const {
 // can_push() when something speaks against it; wakes the producer for when nothing does any more. Once it has
 // been refused, every question comes here until it is granted.
 bool channel_control::is_free() {
+    if (m_refused) {
+        return false;  // nothing has been popped since
+    }
     if (was_pushed()) {
         m_engine->wake_next(*m_producer);
         return false;

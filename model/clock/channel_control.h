@@ -89,8 +89,9 @@ protected:
     std::uint32_t newest_place() const { return (static_cast<std::uint32_t>(m_head) + m_level - 1) & m_mask; }
 
 private:
-    bool is_free();
-    bool is_offered();
+    [[gnu::noinline]] std::uint32_t enter_late(std::uint32_t place);
+    [[gnu::noinline]] bool is_free();
+    [[gnu::noinline]] bool is_offered();
     bool stalled(std::uint32_t per_1024, std::uint64_t side) const;
 
     // What every push and pop needs lies together. Both sides ask with one comparison: the cycles from which

@@ -32,6 +32,7 @@ void engine::layout() {
     m_words = std::max(m_words, 1u);
     m_next.assign(std::size_t{2} * m_words, 0);
     m_next_row = m_next.data();
+    m_spare_row = m_next_row + m_words;
     m_bits.assign(std::size_t{wheel_slots} * m_words, 0);
     std::fill(std::begin(m_occupied), std::end(m_occupied), 0);
     m_occupied_words = 0;
@@ -113,12 +114,15 @@ void engine::move_far(cycle_t cycle) {
     m_first_far = m_far.empty() ? never : m_far.top().cycle;
 }
 
+// Returns the number of ticks.
 template <bool OneWord>
-inline void engine::tick_due(cycle_t cycle) {
+inline std::uint64_t engine::tick_due(cycle_t cycle) {
     const auto slot = static_cast<std::uint32_t>(cycle & (wheel_slots - 1));
     const std::uint32_t words = OneWord ? 1 : m_words;
     std::uint64_t* const next = m_next_row;
-    m_next_row = &m_next[next == m_next.data() ? words : 0];
+    m_next_row = m_spare_row;
+    m_spare_row = next;
+    std::uint64_t ticks = 0;
     const std::uint64_t occupied = std::uint64_t{1} << (slot & 63);
     std::uint64_t& occupancy = m_occupied[slot >> 6];
     const bool on_wheel = (occupancy & occupied) != 0;
@@ -136,28 +140,30 @@ inline void engine::tick_due(cycle_t cycle) {
         }
         tickable* const* const modules = &m_modules[std::size_t{w} * 64];
         while (due != 0) {
-            const auto bit = static_cast<std::uint32_t>(__builtin_ctzll(due));
+            tickable* const module = modules[static_cast<unsigned>(__builtin_ctzll(due))];
             due &= due - 1;
-            ++m_ticks;
-            modules[bit]->tick();
+            ++ticks;
+            module->tick();
         }
     }
+    return ticks;
 }
 
 template <bool OneWord>
 std::uint64_t engine::run_wheel(cycle_t last) {
     std::uint64_t active_cycles = 0;
+    last = std::min(last, never - 1);
     while (!m_stopped && !m_yield) {
         const cycle_t next =
             (OneWord ? *m_next_row != 0 : has_next()) ? m_now + 1 : std::min(next_on_wheel(), m_first_far);
-        if (next > last || next == never) {
+        if (next > last) {
             break;
         }
         m_now = next;
         if (m_first_far == next) {
             move_far(next);
         }
-        tick_due<OneWord>(next);
+        m_ticks += tick_due<OneWord>(next);
         ++active_cycles;
     }
     return active_cycles;

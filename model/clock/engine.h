@@ -113,14 +113,15 @@ private:
     template <bool OneWord>
     std::uint64_t run_wheel(cycle_t last);
     template <bool OneWord>
-    void tick_due(cycle_t cycle);
+    std::uint64_t tick_due(cycle_t cycle);
     std::uint64_t run_poll(cycle_t last);
     void layout();
 
     cycle_t m_now = 0;
     // Due in the next cycle: most wakes, kept apart from the wheel. Two rows in turn, so that what a tick
     // wakes is not taken for the cycle of the tick.
-    std::uint64_t* m_next_row = nullptr;  // that of the cycle after m_now
+    std::uint64_t* m_next_row = nullptr;   // that of the cycle after m_now
+    std::uint64_t* m_spare_row = nullptr;  // the other one, all zero between the cycles
     bool m_stopped = false;
     bool m_yield = false;
     engine_kind m_kind = engine_kind::wheel;

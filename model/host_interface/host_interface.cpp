@@ -192,12 +192,13 @@ cycle_t host_interface::call(tlm::tlm_command command, std::uint64_t address, st
         domain().called_outside();
     }
     delay -= offset;
-    if (delay != m_latency) {
+    known_latency& known = m_known_latency[command == tlm::TLM_READ_COMMAND ? 0 : 1];
+    if (delay != known.time) {
         const auto period = domain().period().value();
-        m_latency_cycles = (delay.value() + period - 1) / period;
-        m_latency = delay;
+        known.cycles = (delay.value() + period - 1) / period;
+        known.time = delay;
     }
-    return m_latency_cycles;
+    return known.cycles;
 }
 
 void host_interface::refuse(tlm::tlm_command command, std::uint8_t* data, std::uint32_t bytes) {

@@ -110,8 +110,12 @@ private:
     cycle_t m_up_free = 0;                           // ... and away from it
     tlm::tlm_fw_transport_if<>* m_target = nullptr;  // of the DMA socket
     tlm::tlm_generic_payload m_payload;
-    sc_core::sc_time m_latency;  // that of the last call, and what it is in cycles
-    cycle_t m_latency_cycles = 0;
+    /// Latency of the last call in each direction, and what it is in cycles.
+    struct known_latency {
+        sc_core::sc_time time;
+        cycle_t cycles = 0;
+    };
+    std::array<known_latency, 2> m_known_latency;  // of reads, of writes
     observer* m_observer = nullptr;
     counters_t m_counters;
 };

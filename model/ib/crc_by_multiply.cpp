@@ -69,7 +69,7 @@ constexpr multipliers vcrc_multipliers = multipliers_of(0x0000d008u);
 
 constexpr std::size_t block_bytes = sizeof(__m128i);
 constexpr std::size_t lanes = 4;
-constexpr std::size_t smallest_bytes = 2 * block_bytes;
+constexpr std::size_t smallest_bytes = block_bytes + 1;
 
 // Sliding over this gives the byte moves by 0..16 places for both of the blocks that a moved block lies in.
 constexpr std::size_t slide_bytes = 3 * block_bytes;
@@ -112,7 +112,11 @@ HCASIM_WITH_MULTIPLY inline state begin(const std::uint8_t* p, std::size_t size_
                                         __m128i ones, const multipliers& k) {
     const std::size_t zeros = (block_bytes - size_bytes % block_bytes) % block_bytes;
     const __m128i first = _mm_xor_si128(_mm_or_si128(load(p), variant), ones);
-    const __m128i second = load(p + block_bytes);
+    // A short message ends within the second block, which is then taken from its last 16 bytes.
+    const __m128i second =
+        size_bytes >= 2 * block_bytes
+            ? load(p + block_bytes)
+            : _mm_shuffle_epi8(load(p + size_bytes - block_bytes), load(slide.data() + block_bytes + zeros));
     const __m128i up = load(slide.data() + block_bytes - zeros);
     const __m128i down = load(slide.data() + 2 * block_bytes - zeros);
     const __m128i sum = moved(_mm_shuffle_epi8(first, up), pair(k.near_front, k.near_back));

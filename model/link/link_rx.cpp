@@ -20,12 +20,12 @@ void link_rx::reset(const link_config& config) {
         v.credits.reset(config.vl_buffer_bytes);
         v.buffer.clear();
         v.freed_bytes = 0;
-        v.changed = false;
         v.at_once = false;
         v.has_limit = false;
     }
     m_next_vl = 0;
     m_next_report = 0;
+    m_changed = 0;
     m_next_limit = 0;
     m_buffered = 0;
     m_buffered_bytes = 0;
@@ -76,7 +76,7 @@ void link_rx::take_arrived() {
     vl_state& v = m_vls[vl];
     if (!p->late) {
         v.credits.received(blocks);
-        v.changed = true;
+        m_changed |= 1u << vl;
     }
     if (!ib::vcrc_is_good(p->bytes, p->size_bytes)) {
         ++m_counters.vcrc_errors;
@@ -105,7 +105,7 @@ void link_rx::take_flow_control(const ib::packet& p) {
     vl_state& v = m_vls[f.vl];
     if (v.credits.synchronize(f.fctbs)) {
         ++m_counters.resyncs;
-        v.changed = true;
+        m_changed |= 1u << f.vl;
     }
     m_limits += v.has_limit ? 0 : 1;
     v.has_limit = true;
@@ -129,7 +129,7 @@ void link_rx::deliver() {
     m_next_vl = vl + 1 == m_config.data_vls ? 0 : vl + 1;
     v.credits.give(credit_blocks(p->size_bytes));
     v.freed_bytes += p->size_bytes;
-    v.changed = true;
+    m_changed |= 1u << vl;
     if (v.freed_bytes >= m_config.credit_update_bytes) {
         v.freed_bytes = 0;
         v.at_once = true;
@@ -142,11 +142,7 @@ void link_rx::deliver() {
 
 // One update per cycle, the peer's limits first.
 void link_rx::report_credits() {
-    bool more = m_limits != 0;
-    for (std::uint32_t vl = 0; vl < m_config.data_vls; ++vl) {
-        more = more || m_vls[vl].changed;
-    }
-    if (!more || !credit_o.can_push()) {
+    if ((m_limits == 0 && m_changed == 0) || !credit_o.can_push()) {
         return;
     }
     const auto after = [this](std::uint32_t vl) { return vl + 1 == m_config.data_vls ? 0 : vl + 1; };
@@ -161,17 +157,17 @@ void link_rx::report_credits() {
         --m_limits;
         m_next_limit = after(vl);
     } else {
-        std::uint32_t vl = m_next_report;
-        while (!m_vls[vl].changed) {
-            vl = after(vl);
-        }
+        const std::uint32_t from_next = m_changed & (~0u << m_next_report);
+        const auto vl = static_cast<std::uint32_t>(__builtin_ctz(from_next != 0 ? from_next : m_changed));
         vl_state& v = m_vls[vl];
         credit_o.push({false, v.at_once, static_cast<std::uint8_t>(vl), v.credits.fccl()});
-        v.changed = false;
+        m_changed &= ~(1u << vl);
         v.at_once = false;
         m_next_report = after(vl);
     }
-    wake_next();
+    if (m_limits != 0 || m_changed != 0) {
+        wake_next();
+    }
 }
 
 }  // namespace hcasim

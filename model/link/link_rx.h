@@ -50,7 +50,6 @@ private:
         receive_credits credits;
         ring_queue<ib::packet*> buffer;
         std::uint64_t freed_bytes = 0;  // since the peer was told at once
-        bool changed = false;           // FCCL is not what link_tx has
         bool at_once = false;
         bool has_limit = false;   // the peer's limit, on its way to link_tx
         std::uint16_t limit = 0;  // the newest one
@@ -66,6 +65,7 @@ private:
     std::array<vl_state, 15> m_vls;
     std::uint32_t m_next_vl = 0;
     std::uint32_t m_next_report = 0;
+    std::uint32_t m_changed = 0;   // bit per VL whose FCCL is not what link_tx has
     std::uint32_t m_buffered = 0;  // packets in all buffers
     std::uint64_t m_buffered_bytes = 0;
     std::uint32_t m_limits = 0;  // VLs that have a limit for link_tx

@@ -59,8 +59,13 @@ void link_tx::reset(const link_config& config, std::uint64_t clock_mhz, std::uin
 }
 
 void link_tx::tick() {
-    take_credits();
-    push_delayed();
+    if (credit_i.can_pop()) {
+        take_credits(credit_i.front());
+        credit_i.drop();
+    }
+    if (!m_delayed.empty()) {
+        push_delayed();
+    }
     if (now() > m_period_end) {
         m_period_end = (now() + m_period_cycles - 1) / m_period_cycles * m_period_cycles;
     }
@@ -77,7 +82,7 @@ void link_tx::tick() {
     }
     if (m_serializer.free_cycle() > now()) {
         wake_at(m_serializer.free_cycle());
-    } else if (send_flow_control() || send_packet()) {
+    } else if ((m_announcing && send_flow_control()) || send_packet()) {
         if (m_announcing || (filled_inputs() & m_packet_inputs) != 0) {
             wake_at(std::max(m_serializer.free_cycle(), now() + 1));
         }
@@ -98,11 +103,7 @@ bool link_tx::is_quiet() const {
     return quiet;
 }
 
-void link_tx::take_credits() {
-    if (!credit_i.can_pop()) {
-        return;
-    }
-    const credit_update u = credit_i.pop();
+void link_tx::take_credits(const credit_update& u) {
     vl_state& v = m_vls[u.vl];
     if (u.from_peer) {
         std::uint32_t s = 0;
@@ -143,9 +144,6 @@ bool link_tx::can_use_wire() {
 }
 
 bool link_tx::send_flow_control() {
-    if (!m_announcing) {
-        return false;
-    }
     for (std::uint32_t i = 0; i < m_config.data_vls; ++i) {
         const std::uint32_t vl = (m_next_flow_vl + i) % m_config.data_vls;
         vl_state& v = m_vls[vl];

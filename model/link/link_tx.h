@@ -83,7 +83,7 @@ private:
         bool stalled = false;     // its head has been counted as waiting for credits
     };
 
-    void take_credits();
+    void take_credits(const credit_update& u);
     bool send_flow_control();
     bool send_packet();
     void serialize(ib::packet* p, cycle_t available);

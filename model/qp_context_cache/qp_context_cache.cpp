@@ -72,6 +72,7 @@ qp_context_cache::qp_context_cache(const sc_core::sc_module_name& name, clock_do
     for (const auto& port : request_i) {
         m_request_inputs |= port.flag();
     }
+    m_first_request_input = __builtin_ctzll(m_request_inputs);
 }
 
 void qp_context_cache::reset(const qp_context_cache_config& config, std::uint32_t qps,
@@ -96,7 +97,7 @@ void qp_context_cache::reset(const qp_context_cache_config& config, std::uint32_
     for (auto& queue : m_responses) {
         queue.clear();
     }
-    m_responses_waiting = 0;
+    m_answered = 0;
     m_next_client = 0;
     m_used_misses = 0;
     m_filled_misses = 0;
@@ -104,7 +105,7 @@ void qp_context_cache::reset(const qp_context_cache_config& config, std::uint32_
 }
 
 void qp_context_cache::tick() {
-    if (m_responses_waiting != 0) {
+    if (m_answered != 0) {
         drain_responses();
     }
     if (fill_i.can_pop()) {
@@ -125,11 +126,15 @@ void qp_context_cache::tick() {
             --m_waiting;
         }
     } else if (!installed) {
-        for (std::uint32_t i = 0; i < client_count && !served; ++i) {
-            const auto c = static_cast<client>((m_next_client + i) % client_count);
+        auto asking =
+            static_cast<std::uint32_t>((filled_inputs() & m_request_inputs) >> m_first_request_input);
+        while (asking != 0 && !served) {
+            const std::uint32_t from_next = asking & (~0u << m_next_client);
+            const auto c = static_cast<client>(__builtin_ctz(from_next != 0 ? from_next : asking));
+            asking &= ~(1u << c);
             if (request_i[c].can_pop() && serve(c, request_i[c].front(), false)) {
                 request_i[c].drop();
-                m_next_client = (c + 1) % client_count;
+                m_next_client = c + 1 == client_count ? 0 : c + 1;
                 served = true;
             }
         }
@@ -142,15 +147,10 @@ void qp_context_cache::tick() {
 }
 
 void qp_context_cache::drain_responses() {
-    for (std::uint32_t c = 0; c < client_count; ++c) {
+    for (std::uint32_t answered = m_answered; answered != 0; answered &= answered - 1) {
+        const auto c = static_cast<std::uint32_t>(__builtin_ctz(answered));
         auto& queue = m_responses[c];
-        if (queue.empty()) {
-            continue;
-        }
-        if (queue.front().due > now()) {
-            continue;
-        }
-        if (!response_o[c].can_push()) {
+        if (queue.front().due > now() || !response_o[c].can_push()) {
             continue;
         }
         response_o[c].push(queue.front().response);
@@ -158,8 +158,9 @@ void qp_context_cache::drain_responses() {
             wake_next();  // a request may have waited for this
         }
         queue.pop_front();
-        --m_responses_waiting;
-        if (!queue.empty()) {
+        if (queue.empty()) {
+            m_answered &= ~(1u << c);
+        } else {
             wake_at(queue.front().due > now() ? queue.front().due : now() + 1);
         }
     }
@@ -394,7 +395,7 @@ qpc_response& qp_context_cache::respond(client to) {
     auto& queue = m_responses[to];
     timed_response& t = queue.push_slot();
     t.due = now() + m_config.hit_cycles;
-    ++m_responses_waiting;
+    m_answered |= 1u << to;
     if (queue.size() == 1) {
         wake_at(t.due);  // those behind it are woken for when they come to the front
     }

@@ -86,8 +86,9 @@ private:
     ring_queue<waiting_request> m_replay;
     std::uint32_t m_waiting = 0;  // requests in m_misses and m_replay
     std::array<ring_queue<timed_response>, client_count> m_responses;
-    std::uint64_t m_request_inputs = 0;     // bits of filled_inputs()
-    std::uint32_t m_responses_waiting = 0;  // in all of m_responses
+    std::uint64_t m_request_inputs = 0;  // bits of filled_inputs()
+    int m_first_request_input = 0;       // bit of request_i[0]; those of the others follow
+    std::uint32_t m_answered = 0;        // bit per queue of m_responses that is not empty
     std::uint32_t m_next_client = 0;
     std::uint64_t m_used_misses = 0;    // bit per entry of m_misses
     std::uint64_t m_filled_misses = 0;  // ... whose data is here, but not yet in a line

@@ -69,6 +69,7 @@ void receive_engine::reset(const receive_engine_config& config, std::uint32_t qp
     m_qps.reset(qps);
     m_replies.clear();
     m_active.assign(config.slots, {});
+    m_free_active.assign((config.slots + 63) / 64, ~std::uint64_t{0});
     m_slots.assign(config.slots, {});
     m_oldest = 0;
     m_count = 0;
@@ -79,6 +80,7 @@ void receive_engine::reset(const receive_engine_config& config, std::uint32_t qp
     for (auto& waiting : m_waiting_replies) {
         waiting.clear();
     }
+    m_waiting_vls = 0;
     m_flush.clear();
     m_flush_step = flush_step::context;
     m_counters = {};
@@ -100,7 +102,8 @@ void receive_engine::tick() {
         }
     }
     if (context_i.can_pop()) {
-        take_context(context_i.pop());
+        take_context(context_i.front());
+        context_i.drop();
     }
     if (read_i.can_pop()) {
         const std::uint32_t cookie = read_i.pop().cookie;
@@ -111,7 +114,9 @@ void receive_engine::tick() {
         }
     }
     const std::size_t slots_before = m_count;
-    send_waiting_replies();
+    if (m_waiting_vls != 0) {
+        send_waiting_replies();
+    }
     bool again = complete();
     again = decide() || again;
     again = take_packet() || again;
@@ -160,7 +165,9 @@ bool receive_engine::take_packet() {
     }
     ib::packet* p = packet_i.pop();
     ++m_counters.packets;
-    const ib::decoded_packet d = ib::decode(p->bytes, p->size_bytes);
+    slot& s = slot_at(m_count);
+    s.d = ib::decode(p->bytes, p->size_bytes);
+    const ib::decoded_packet& d = s.d;
     const bool icrc_good = ib::icrc_is_good(p->bytes, p->size_bytes);
     if (!d.good || !icrc_good || d.h.dlid != m_lid) {
         ++(!icrc_good ? m_counters.icrc_errors : m_counters.bad_packets);
@@ -173,30 +180,48 @@ bool receive_engine::take_packet() {
         m_pool.put(p);
         return false;
     }
-    slot& s = m_slots[(m_oldest + m_count) % m_slots.size()];
-    s = slot{};
     s.packet = p;
-    s.d = d;
+    s.what = action::undecided;
+    s.needs_wqe = false;
+    s.wqe_here = false;
+    s.first = false;
+    s.last = false;
+    s.to_error = false;
+    s.syndrome = 0;
+    s.reply_psn = 0;
+    s.msn = 0;
+    s.wqe_index = 0;
     ++m_count;
     if (q.active == idle) {
-        std::uint32_t i = 0;
-        while (m_active[i].used) {
-            ++i;
-        }
+        const std::uint32_t i = take_active();
         active& a = m_active[i];
-        a = active{};
-        a.used = true;
         a.qpn = d.h.dest_qpn;
+        a.users = 0;
+        a.here = false;
+        a.known = false;
+        a.dirty = false;
+        a.refusing = false;
+        a.failed = false;
         q.active = static_cast<std::uint16_t>(i);
-        qpc_request r;
+        qpc_request& r = m_requests.push_slot();
         r.operation = qpc_operation::read;
         r.qpn = d.h.dest_qpn;
         r.cookie = i;
-        m_requests.push_back(r);
     }
     s.active = q.active;
     ++m_active[q.active].users;
     return m_active[q.active].here;
+}
+
+// Index of a free entry of m_active: there are as many as slots.
+std::uint32_t receive_engine::take_active() {
+    std::uint32_t word = 0;
+    while (m_free_active[word] == 0) {
+        ++word;
+    }
+    const std::uint64_t free = m_free_active[word];
+    m_free_active[word] = free & (free - 1);
+    return word * 64 + static_cast<std::uint32_t>(__builtin_ctzll(free));
 }
 
 void receive_engine::take_context(const qpc_response& r) {
@@ -228,7 +253,7 @@ bool receive_engine::decide() {
     if (m_decided == m_count) {
         return false;
     }
-    slot& s = m_slots[(m_oldest + m_decided) % m_slots.size()];
+    slot& s = slot_at(m_decided);
     active& a = m_active[s.active];
     if (!a.here) {
         return false;  // the context's arrival wakes this module
@@ -469,12 +494,13 @@ bool receive_engine::complete_receive(slot& s, active& a) {
         reply(s, a);
     }
     if (fits && bytes != 0) {
-        dma_write w;
+        dma_write& w = write_o.push_slot();
         w.address = address;
         w.bytes = bytes;
+        w.interrupt = false;
+        w.completes_wqe = false;
         w.data = s.packet->bytes + s.d.payload_offset;
         w.packet = s.packet;
-        write_o.push(w);
         s.packet = nullptr;  // the host interface gives it back
     }
     r.message_address = address + bytes;
@@ -482,7 +508,8 @@ bool receive_engine::complete_receive(slot& s, active& a) {
     r.message_wr_id = wr_id;
     r.message_bytes = before + bytes;
     if (s.last || !fits) {
-        completion c;
+        completion& c = m_completions.push_slot();
+        c = {};
         c.cqn = a.context.resources.receive_cqn;
         c.entry.wr_id = wr_id;
         c.entry.qpn = a.qpn;
@@ -495,7 +522,6 @@ bool receive_engine::complete_receive(slot& s, active& a) {
         c.entry.sl = h.sl;
         c.entry.wqe_index = s.wqe_index;
         c.entry.status = fits ? ib::wc_status::success : ib::wc_status::loc_len_err;
-        m_completions.push_back(c);
     }
     if (!fits) {
         ++m_counters.other_naks;
@@ -546,6 +572,7 @@ void receive_engine::reply(const slot& s, const active& a) {
         q.reply_waits = true;
         m_replies[a.qpn & m_mask] = p;
         waiting.push_back(a.qpn & m_mask);
+        m_waiting_vls |= 1u << vl;
         return;
     }
     ++m_counters.merged_replies;
@@ -566,7 +593,8 @@ ib::packet* receive_engine::take_reply(qp& q) {
 }
 
 void receive_engine::send_waiting_replies() {
-    for (std::uint32_t vl = 0; vl < m_data_vls; ++vl) {
+    for (std::uint32_t left = m_waiting_vls; left != 0; left &= left - 1) {
+        const auto vl = static_cast<std::uint32_t>(__builtin_ctz(left));
         auto& waiting = m_waiting_replies[vl];
         while (!waiting.empty()) {
             qp& q = m_qps[waiting.front()];
@@ -578,6 +606,9 @@ void receive_engine::send_waiting_replies() {
             }
             waiting.pop_front();
         }
+        if (waiting.empty()) {
+            m_waiting_vls &= ~(1u << vl);
+        }
     }
 }
 
@@ -587,13 +618,12 @@ void receive_engine::release(std::uint32_t index) {
         return;
     }
     if (a.known && a.dirty) {
-        qpc_request r;
+        qpc_request& r = m_requests.push_slot();
         r.operation = qpc_operation::write_responder;
         r.qpn = a.qpn;
         r.responder = a.context.responder;
-        m_requests.push_back(r);
     }
-    a.used = false;
+    m_free_active[index / 64] |= std::uint64_t{1} << index % 64;
     at(a.qpn).active = idle;
 }
 

@@ -85,7 +85,6 @@ private:
     struct active {
         std::uint32_t qpn = 0;
         std::uint32_t users = 0;
-        bool used = false;
         bool here = false;
         bool known = false;
         bool dirty = false;
@@ -113,6 +112,12 @@ private:
 
     void take_state(const state_event& e);
     bool take_packet();
+    std::uint32_t take_active();
+    /// The n-th slot from the oldest one on, n < m_slots.size().
+    slot& slot_at(std::size_t n) {
+        n += m_oldest;
+        return m_slots[n < m_slots.size() ? n : n - m_slots.size()];
+    }
     void take_context(const qpc_response& r);
     bool decide();
     bool decide(slot& s, active& a, qp& q);
@@ -139,7 +144,8 @@ private:
     std::uint32_t m_data_vls = 1;
     qp_table<qp> m_qps;
     std::vector<active> m_active;
-    std::vector<slot> m_slots;  // ring in the order of arrival
+    std::vector<std::uint64_t> m_free_active;  // bit per entry
+    std::vector<slot> m_slots;                 // ring in the order of arrival
     std::size_t m_oldest = 0;
     std::size_t m_count = 0;    // slots in use
     std::size_t m_decided = 0;  // of these, the oldest that are decided
@@ -148,6 +154,7 @@ private:
     ring_queue<event> m_events;
     std::unordered_map<std::uint32_t, ib::packet*> m_replies;      // those that wait, by QP slot
     std::array<ring_queue<std::uint32_t>, vls> m_waiting_replies;  // QP slots
+    std::uint32_t m_waiting_vls = 0;                               // bit per queue of these that is not empty
     ring_queue<std::uint32_t> m_flush;  // QP slots whose receive queue is being flushed
     enum class flush_step : std::uint8_t {
         context,

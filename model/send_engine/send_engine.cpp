@@ -127,7 +127,9 @@ void send_engine::tick() {
     if (!m_finished.empty() || !m_errors.empty() || !m_want_context.empty()) {
         again = request_contexts() || again;
     }
-    again = drain_queues() || again;
+    if (!m_updates.empty() || !m_completions.empty() || !m_events.empty()) {
+        again = drain_queues() || again;
+    }
     if (again) {
         wake_next();
     }

@@ -47,14 +47,18 @@ void send_scheduler::tick() {
         ++m_counters.grants;
         m_counters.wqes += count;
     }
-    if (state_i.can_pop()) {
-        apply(state_i.pop());
+    const std::uint64_t filled = filled_inputs();
+    if (state_i.can_pop(filled)) {
+        apply(state_i.front());
+        state_i.drop();
     }
-    if (doorbell_i.can_pop()) {
-        apply(doorbell_i.pop());
+    if (doorbell_i.can_pop(filled)) {
+        apply(doorbell_i.front());
+        doorbell_i.drop();
     }
-    if (update_i.can_pop()) {
-        apply(update_i.pop());
+    if (update_i.can_pop(filled)) {
+        apply(update_i.front());
+        update_i.drop();
     }
     if (m_arbiter.any() && !refused) {
         wake_next();
