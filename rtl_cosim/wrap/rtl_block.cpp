@@ -298,6 +298,9 @@ void rtl_block::compare() {
 void rtl_block::end_cycle() {
     // A pin without storage is a design that does not say; it is clocked in every cycle.
     const bool busy = !m_busy || m_busy.get() != 0;
+    if (before_edge) {
+        before_edge();
+    }
     m_verilog->clock_edge();
     m_done = m_cycles.now();
     if (busy || m_active) {

@@ -40,6 +40,18 @@ void rtl_config::describe(parameter_list& list) {
     list.choice("rtl.send_scheduler", send_scheduler, mode_names(), each);
     list.choice("rtl.link_tx", link_tx, mode_names(), each);
     list.choice("rtl.link_rx", link_rx, mode_names(), each);
+    parameter& joined = list.boolean(
+        "rtl.send_path", send_path,
+        {"1",
+         "hca_send_path.v, the five blocks joined, runs beside them and is compared in every cycle; all five "
+         "become shadow",
+         evidence::assumed, ""});
+    joined.set_boolean = [this, set = whole.set_text](bool on) {
+        send_path = on;
+        if (on) {
+            set("shadow");
+        }
+    };
 }
 
 }  // namespace hcasim

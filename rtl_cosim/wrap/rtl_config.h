@@ -14,6 +14,7 @@ struct rtl_config {
     rtl_mode send_scheduler = rtl_mode::model;
     rtl_mode link_tx = rtl_mode::model;
     rtl_mode link_rx = rtl_mode::model;
+    bool send_path = false;  ///< hca_send_path.v beside the five, which are rtl_mode::shadow then
 
     bool any() const;
     void describe(parameter_list& list);

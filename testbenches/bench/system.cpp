@@ -280,7 +280,9 @@ run_result system::run_once(const scenario_config& scenario, const run_options& 
         }
     }
     m_domain.set_horizon(scenario.max_cycles == 0 ? never : scenario.max_cycles);
+    m_rtl.prepare();
     sc_core::sc_start();
+    m_rtl.finish();
     if (m_rtl.difference()) {
         throw rtl_mismatch(*m_rtl.difference());
     }

@@ -32,7 +32,7 @@ constexpr tool tools[] = {
     {"verilator", "verilator", "compiles Verilog for co-simulation"},
     {"iverilog", "iverilog", "second opinion on Verilog"},
     {"yosys", "yosys", "synthesis and formal checks of Verilog"},
-    {"boolector", "boolector", "solver of the formal checks"},
+    {"z3", "z3", "solver of the formal checks"},
     {"patch", "patch", "makes the mutants of the Verilog"},
     {"sbatch", "slurm-wlm", "runs sweeps on a cluster"},
     {"munged", "munge", "authentication between the nodes of a cluster"},
