@@ -82,7 +82,7 @@ void link_tx::tick() {
     }
     if (m_serializer.free_cycle() > now()) {
         wake_at(m_serializer.free_cycle());
-    } else if ((m_announcing && send_flow_control()) || send_packet()) {
+    } else if ((m_announcing && send_flow_control()) || (!m_announcing && send_packet())) {
         if (m_announcing || (filled_inputs() & m_packet_inputs) != 0) {
             wake_at(std::max(m_serializer.free_cycle(), now() + 1));
         }
@@ -190,25 +190,44 @@ bool link_tx::has_front(std::uint32_t vl, std::uint32_t& s) {
     return false;
 }
 
+// The head of a VL, from source `s`, has no credits.
+void link_tx::wait_for_credits(std::uint32_t vl, std::uint32_t s) {
+    vl_state& v = m_vls[vl];
+    if (!v.stalled) {
+        v.stalled = true;
+        ++m_counters.credit_stalls;
+    }
+    // An injected stall may hold this packet back in a later cycle: then the other source's is the head.
+    if (m_sources == source_count && packet_i(s, vl).core().config().stall.consumer_per_1024 != 0 &&
+        packet_i(1 - s, vl).has_visible()) {
+        wake_next();
+    }
+}
+
 bool link_tx::send_packet() {
     if ((filled_inputs() & m_packet_inputs) == 0) {
         return false;
     }
     std::uint32_t candidates = 0;
+    std::uint32_t without_credits = 0;
     std::array<std::uint32_t, max_data_vls> sources{};
     for (std::uint32_t vl = 0; vl < m_config.data_vls; ++vl) {
         if (!has_front(vl, sources[vl])) {
             continue;
         }
-        vl_state& v = m_vls[vl];
-        if (v.credits.may_send(credit_blocks(packet_i(sources[vl], vl).front()->size_bytes))) {
-            candidates |= 1u << vl;
-        } else if (!v.stalled) {
-            v.stalled = true;
-            ++m_counters.credit_stalls;
+        const bool may_send =
+            m_vls[vl].credits.may_send(credit_blocks(packet_i(sources[vl], vl).front()->size_bytes));
+        (may_send ? candidates : without_credits) |= 1u << vl;
+    }
+    if (candidates != 0 && !can_use_wire()) {
+        return false;
+    }
+    for (std::uint32_t vl = 0; without_credits != 0; ++vl, without_credits >>= 1) {
+        if ((without_credits & 1u) != 0) {
+            wait_for_credits(vl, sources[vl]);
         }
     }
-    if (candidates == 0 || !can_use_wire()) {
+    if (candidates == 0) {
         return false;
     }
     const std::uint32_t vl = m_arbiter.choose(candidates);

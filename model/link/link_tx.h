@@ -86,6 +86,7 @@ private:
     void take_credits(const credit_update& u);
     bool send_flow_control();
     bool send_packet();
+    void wait_for_credits(std::uint32_t vl, std::uint32_t s);
     void serialize(ib::packet* p, cycle_t available);
     bool can_use_wire();
     bool is_quiet() const;

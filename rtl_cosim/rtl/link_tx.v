@@ -102,7 +102,6 @@ module link_tx #(
     wire [   VLS-1:0] announce;
     wire [12*VLS-1:0] fctbs;
     wire [12*VLS-1:0] fccl;
-    wire [   VLS-1:0] due;
     wire [   VLS-1:0] quiet;
 
     wire [   VLS-1:0] announced;  // a flow-control packet of this VL goes
@@ -148,7 +147,6 @@ module link_tx #(
                 .fctbs_o             (fctbs[12*v+:12]),
                 .fccl_o              (fccl[12*v+:12]),
                 .announce_sent_i     (announced[v]),
-                .due_o               (due[v]),
                 .quiet_o             (quiet[v]),
                 .look_i              (look),
                 .trace_credit_stall_o(trace_credit_stall_o[v])
@@ -185,7 +183,7 @@ module link_tx #(
 
     assign announced = start && flow ? flow_vl : {VLS{1'b0}};
     assign sent      = start && !flow ? packet_vl : {VLS{1'b0}};
-    assign look      = free && !(start && flow);
+    assign look      = free && !flow && (candidates == 0 || (wire_ready_i && sent_ready_i));
 
     localparam [VLS-1:0] LAST_VL = 1 << (VLS - 1);
 
@@ -294,7 +292,7 @@ module link_tx #(
     assign sent_wqe_index_o        = packet_wqe_index_i[16*queue+:16];
     assign sent_last_byte_cycle_o  = {16'd0, wire_last_byte_cycle_o};
 
-    assign busy_o                  = !idle || due != 0;
+    assign busy_o                  = !idle || flow;
     assign wakes_o                 = quiet != {VLS{1'b1}};
 
     assign trace_from_high_o       = start && !flow && from_high;

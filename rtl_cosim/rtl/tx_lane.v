@@ -37,7 +37,6 @@ module tx_lane #(
     output wire [          11:0] fccl_o,
     input  wire                  announce_sent_i,
 
-    output wire                  due_o,                // a flow-control packet has been due before this cycle
     output wire                  quiet_o,              // the end of the period will make none due
 
     input  wire                  look_i,               // packets have their turn in this cycle
@@ -117,7 +116,6 @@ module tx_lane #(
 
     assign fccl_o     = own ? credit_fccl_i : announced_q;
     assign announce_o = announce_q || (own && credit_at_once_i) || is_periodic;
-    assign due_o      = announce_q;
     assign quiet_o    = quiet_periods_q == 2'd2 && !cfg_repeat_i;
 
     always @(posedge clk_i) begin

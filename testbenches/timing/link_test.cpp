@@ -388,6 +388,37 @@ TEST_CASE("link tx: back-pressure changes no order within a VL, wheel and poll i
     }
 }
 
+TEST_CASE("link tx: two sources, few credits and back-pressure, wheel and poll identical") {
+    tx_bench b;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        std::vector<cycle_t> cycles[2];
+        std::vector<std::uint32_t> psns[2];
+        std::uint64_t stalls[2] = {};
+        for (const engine_kind kind : both) {
+            b.start(kind, 300, seed);
+            for (std::uint32_t i = 0; i < 20; ++i) {
+                // Long packets of one source wait while short ones of the other could go.
+                b.send(20 + i, 0, 650, i, 0);
+                b.send(20 + i, 0, 26, 100 + i, 1);
+            }
+            for (std::uint16_t i = 0; i <= 60; ++i) {
+                b.give_credits(100 + 37u * i, 0, static_cast<std::uint16_t>(4 * i));
+            }
+            b.run_to(4000);
+            CHECK(b.packets.size() == 40);
+            const auto k = static_cast<std::size_t>(kind == engine_kind::poll);
+            for (const auto& p : b.packets) {
+                psns[k].push_back(p.psn);
+            }
+            cycles[k] = b.wire.cycles();
+            stalls[k] = b.block.counters().credit_stalls;
+        }
+        CHECK(cycles[0] == cycles[1]);
+        CHECK(psns[0] == psns[1]);
+        CHECK(stalls[0] == stalls[1]);
+    }
+}
+
 TEST_CASE("link rx: last byte, propagation, pipeline; then in the same cycle to the receive engine") {
     rx_bench b;
     for (const engine_kind kind : both) {
