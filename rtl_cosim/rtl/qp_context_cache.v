@@ -429,7 +429,8 @@ module qp_context_cache #(
 
     // ---- the request that has the access ----
 
-    reg [RECORD_W-1:0] record;
+    reg [RECORD_W-1:0] asked;   // of the chosen client
+    reg [RECORD_W-1:0] record;  // ... or of the replay
     reg [LINE_W-1:0]   line;
     reg [WAY_W-1:0]    way;
     reg [SLOT_W-1:0]   slot;
@@ -437,32 +438,30 @@ module qp_context_cache #(
     always @* begin
         case (chosen)
             3'b010: begin
-                record = receive_record;
-                line   = found[1*LINE_W+:LINE_W];
-                way    = ways[1*WAY_W+:WAY_W];
-                slot   = slots[1*SLOT_W+:SLOT_W];
-                miss   = merge_with[1*MISS_W+:MISS_W];
+                asked = receive_record;
+                line  = found[1*LINE_W+:LINE_W];
+                way   = ways[1*WAY_W+:WAY_W];
+                slot  = slots[1*SLOT_W+:SLOT_W];
+                miss  = merge_with[1*MISS_W+:MISS_W];
             end
             3'b100: begin
-                record = command_record;
-                line   = found[2*LINE_W+:LINE_W];
-                way    = ways[2*WAY_W+:WAY_W];
-                slot   = slots[2*SLOT_W+:SLOT_W];
-                miss   = merge_with[2*MISS_W+:MISS_W];
+                asked = command_record;
+                line  = found[2*LINE_W+:LINE_W];
+                way   = ways[2*WAY_W+:WAY_W];
+                slot  = slots[2*SLOT_W+:SLOT_W];
+                miss  = merge_with[2*MISS_W+:MISS_W];
             end
             default: begin
-                record = send_record;
-                line   = found[0*LINE_W+:LINE_W];
-                way    = ways[0*WAY_W+:WAY_W];
-                slot   = slots[0*SLOT_W+:SLOT_W];
-                miss   = merge_with[0*MISS_W+:MISS_W];
+                asked = send_record;
+                line  = found[0*LINE_W+:LINE_W];
+                way   = ways[0*WAY_W+:WAY_W];
+                slot  = slots[0*SLOT_W+:SLOT_W];
+                miss  = merge_with[0*MISS_W+:MISS_W];
             end
         endcase
         if (!merged) miss = first_free;
-        if (replay) begin
-            record = replay_record;
-            line   = replay_line;
-        end
+        record = replay ? replay_record : asked;
+        if (replay) line = replay_line;
         if (install) line = victim_line;
     end
 
@@ -592,7 +591,7 @@ module qp_context_cache #(
         .add_i           (waits),
         .add_list_i      (miss),
         .add_first_i     (!merged),
-        .add_request_i   (record),
+        .add_request_i   (asked),
         .start_i         (install),
         .start_list_i    (fill),
         .replay_o        (replay),
