@@ -104,8 +104,8 @@ private:
     std::uint64_t m_head = 0;  // counts all pops
     std::uint32_t m_level = 0;
     std::uint32_t m_mask = 0;
-    cycle_t* m_visible = m_near_visible.data();  // first cycle of visibility, by place
-    std::uint32_t m_free_limit = 0;              // m_limit; 0 with injected stalls of the producer
+    cycle_t* m_visible = nullptr;    // first cycle of visibility, by place; set by reset_control()
+    std::uint32_t m_free_limit = 0;  // m_limit; 0 with injected stalls of the producer
     std::uint32_t m_latency = 1;
     std::array<cycle_t, 2> m_near_visible{};  // of a ring of at most two places
     std::uint64_t m_flag_set = 0;

@@ -7,6 +7,8 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <systemc>
+#include <vector>
 
 #include "rtl_cosim/lockstep/scheduler_order.h"
 #include "rtl_cosim/wrap/child_process.h"
