@@ -42,8 +42,8 @@ scheduler_plan make_scheduler_plan(std::uint64_t seed, std::uint32_t qps, cycle_
             move_gate(cycle, qpn);
         }
     }
-    // When all that has gone, single doorbells about as far apart as a service takes: the last one of a QP may come
-    // while its scheduler asks in vain, and no later one makes good for it.
+    // When all that has gone, single doorbells about as far apart as a service takes: the last one of a QP
+    // may come while its scheduler asks in vain, and no later one makes good for it.
     cycle += plan.service_cycles * (1 + *std::max_element(plan.posted.begin(), plan.posted.end()));
     for (std::uint32_t i = 0; i < 6 * used; ++i) {
         const std::uint32_t qpn = i % used;

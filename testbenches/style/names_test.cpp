@@ -92,7 +92,8 @@ TEST_CASE("text files end in a newline and have no trailing blanks") {
         int number = 0;
         for (const auto& line : lines_of(text)) {
             number += 1;
-            if (!is_patch && !line.empty() && (line.back() == ' ' || line.back() == '\t' || line.back() == '\r')) {
+            if (!is_patch && !line.empty() &&
+                (line.back() == ' ' || line.back() == '\t' || line.back() == '\r')) {
                 FAIL_CHECK(path << ":" << number << ": blank at the end of the line");
             }
         }

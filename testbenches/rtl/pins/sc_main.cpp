@@ -1,5 +1,6 @@
-// doorbell_unit.v as Verilator's SystemC module, joined to a SystemC testbench by signals: proof that the Verilog plugs
-// into anybody's bench pin by pin. The cycles are those of docs/microarchitecture.md, "Doorbell unit".
+// doorbell_unit.v as Verilator's SystemC module, joined to a SystemC testbench by signals: proof that the
+// Verilog plugs into anybody's bench pin by pin. The cycles are those of docs/microarchitecture.md, "Doorbell
+// unit".
 #include <systemc>
 
 #include <cstdint>
@@ -29,8 +30,8 @@ std::uint64_t send_word(std::uint32_t qpn, std::uint16_t producer) {
 
 int sc_main(int, char**) {
     sc_core::sc_clock clk("clk", 4, sc_core::SC_NS);
-    sc_signal<bool> rst_n, coalesce, write_valid, write_ready, send_valid, send_ready, receive_valid, receive_ready,
-        cq_valid, cq_ready, cq_event_queue, busy;
+    sc_signal<bool> rst_n, coalesce, write_valid, write_ready, send_valid, send_ready, receive_valid,
+        receive_ready, cq_valid, cq_ready, cq_event_queue, busy;
     sc_signal<std::uint64_t> word;
     sc_signal<std::uint32_t> send_qpn, send_producer, receive_qpn, receive_producer, cq_cqn, cq_consumer;
     sc_signal<bool> received, coalesced, stale, unknown, full, merged;
