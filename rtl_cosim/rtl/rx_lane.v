@@ -46,21 +46,17 @@ module rx_lane #(
     localparam PLACE_BITS = $clog2(PACKETS);
     localparam [PLACE_BITS-1:0] ONE = 1;
 
-    wire [6:0] blocks = size_bytes_i[12:6] + {6'd0, size_bytes_i[5:0] != 6'd0};
-
     // ---------------------------------------------------------------------------------------------- buffer
     reg [76:0] buffer[0:PACKETS-1];  // size, handle
     reg [PLACE_BITS-1:0] head_q;
     reg [PLACE_BITS-1:0] tail_q;
-    reg [10:0] free_q;  // blocks of 64 bytes
     reg is_empty_q;
 
-    wire        fits = free_q >= {4'd0, blocks};
+    wire        fits;
     wire        keep = arrived_i && good_i && fits;
     wire        push = keep && !(is_empty_q && take_i);
     wire        pop  = take_i && !is_empty_q;
     wire [12:0] head_size_bytes;
-    wire [ 6:0] head_blocks = head_size_bytes[12:6] + {6'd0, head_size_bytes[5:0] != 6'd0};
 
     assign overrun_o    = arrived_i && good_i && !fits;
     assign head_valid_o = !is_empty_q || keep;
@@ -68,9 +64,6 @@ module rx_lane #(
 
     wire [PLACE_BITS-1:0] head = pop ? head_q + ONE : head_q;
     wire [PLACE_BITS-1:0] tail = push ? tail_q + ONE : tail_q;
-    wire [10:0] kept  = keep ? {4'd0, blocks} : 11'd0;
-    wire [10:0] taken = take_i ? {4'd0, head_blocks} : 11'd0;
-    wire [10:0] free  = free_q - kept + taken;
 
     always @(posedge clk_i) begin
         if (push) buffer[tail_q] <= {size_bytes_i, handle_i};
@@ -81,47 +74,34 @@ module rx_lane #(
             head_q     <= {PLACE_BITS{1'b0}};
             tail_q     <= {PLACE_BITS{1'b0}};
             is_empty_q <= 1'b1;
-            free_q     <= cfg_buffer_blocks_i;
         end else begin
             head_q <= head;
             tail_q <= tail;
-            free_q <= free;
             if (push) is_empty_q <= 1'b0;
             else if (pop && head == tail_q) is_empty_q <= 1'b1;
         end
     end
 
     // --------------------------------------------------------------------------------------------- credits
-    // ABR: blocks received, whatever became of them, modulo 4096; what was lost on the wire comes with the
-    // peer's FCTBS. FCCL = ABR + free blocks (IBTA 7.9.4; the free ones are at most 2047 by their width).
-    reg  [11:0] abr_q;
-    reg         changed_q;
-    reg         at_once_q;
-    reg  [16:0] freed_q;  // bytes since the peer was last told at once
-
-    wire [11:0] counted = arrived_i && count_i ? {5'd0, blocks} : 12'd0;
-    wire [11:0] abr     = flow_i ? fctbs_i : abr_q + counted;
-    wire [16:0] freed   = freed_q + (take_i ? {4'd0, head_size_bytes} : 17'd0);
-    wire        is_due  = take_i && freed >= cfg_update_bytes_i;
-
-    assign resync_o  = flow_i && fctbs_i != abr_q;
-    assign changed_o = changed_q || (arrived_i && count_i) || resync_o || take_i;
-    assign at_once_o = at_once_q || is_due;
-    assign fccl_o    = abr + {1'b0, free};
-
-    always @(posedge clk_i) begin
-        if (!rst_ni) begin
-            abr_q     <= 12'd0;
-            changed_q <= 1'b0;
-            at_once_q <= 1'b0;
-            freed_q   <= 17'd0;
-        end else begin
-            abr_q     <= abr;
-            changed_q <= changed_o && !fccl_told_i;
-            at_once_q <= at_once_o && !fccl_told_i;
-            freed_q   <= is_due ? 17'd0 : freed;
-        end
-    end
+    rx_credits i_credits (
+        .clk_i              (clk_i),
+        .rst_ni             (rst_ni),
+        .cfg_buffer_blocks_i(cfg_buffer_blocks_i),
+        .cfg_update_bytes_i (cfg_update_bytes_i),
+        .size_bytes_i       (size_bytes_i),
+        .count_i            (arrived_i && count_i),
+        .fits_o             (fits),
+        .keep_i             (keep),
+        .take_i             (take_i),
+        .take_size_bytes_i  (head_size_bytes),
+        .flow_i             (flow_i),
+        .fctbs_i            (fctbs_i),
+        .resync_o           (resync_o),
+        .changed_o          (changed_o),
+        .at_once_o          (at_once_o),
+        .fccl_o             (fccl_o),
+        .told_i             (fccl_told_i)
+    );
 
     // ------------------------------------------------------------------------------------ the peer's limit
     // While link_tx takes nothing the newest one counts.
@@ -137,7 +117,7 @@ module rx_lane #(
         limit_q <= limit_o;
     end
 
-    assign busy_o = !is_empty_q || changed_q || has_limit_q;
+    assign busy_o = !is_empty_q || changed_o || limit_valid_o;
 
 endmodule
 
