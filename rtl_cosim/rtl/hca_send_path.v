@@ -9,6 +9,7 @@
 //   wire ---> link rx ---> packets       | credits: link rx ---> link tx
 //
 // Contract: docs/microarchitecture.md; pins and timing: docs/rtl.md. Clocked in every cycle.
+// synthesis check of the blocks only
 // synthesis check: -chparam QPS 8 -chparam DEPTH 4 -chparam SETS 2 -chparam WAYS 2 -chparam MISSES 2 -chparam WAITING 4 -chparam VLS 2 -chparam SOURCES 2 -chparam PACKETS 8 -chparam ARRIVING 4
 `default_nettype none
 
