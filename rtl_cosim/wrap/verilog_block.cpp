@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/file.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -12,7 +13,10 @@
 #include <filesystem>
 #include <fstream>
 #include <regex>
+#include <set>
 #include <sstream>
+#include <system_error>
+#include <utility>
 
 #include "rtl_cosim/wrap/child_process.h"
 #include "rtl_cosim/wrap/rtl_places.h"
@@ -67,15 +71,20 @@ std::string first_messages(const std::string& log) {
     return result;
 }
 
-// Output of `verilator ARGUMENT`, one line.
-std::string ask_verilator(const std::string& argument, const fs::path& scratch) {
-    const fs::path answer = scratch / "answer.txt";
+// Output of `verilator ARGUMENTS`, one line. Other processes may ask at the same time: the file is our own.
+std::string ask_verilator(const std::vector<std::string>& arguments, const fs::path& scratch) {
+    const fs::path answer = scratch / fmt::format("answer.{}.txt", ::getpid());
     fs::remove(answer);
-    run_child(argument == "--version" ? std::vector<std::string>{"verilator", "--version"}
-                                      : std::vector<std::string>{"verilator", "--getenv", argument},
-              "", answer.string());
+    std::vector<std::string> command{"verilator"};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    const int code = run_child(command, "", answer.string());
     std::string text = read_text(answer);
+    fs::remove(answer);
     text.erase(std::remove(text.begin(), text.end(), '\n'), text.end());
+    if (code != 0 || text.empty()) {
+        throw verilog_error(fmt::format("{} failed (exit code {}){}{}", fmt::join(command, " "), code,
+                                        text.empty() ? "" : ": ", text));
+    }
     return text;
 }
 
@@ -93,8 +102,8 @@ const toolchain& tools(const fs::path& scratch) {
             throw verilog_error("g++ is not installed, Verilog cannot be compiled: apt-get install g++");
         }
         toolchain t;
-        t.version = ask_verilator("--version", scratch);
-        t.root = ask_verilator("VERILATOR_ROOT", scratch);
+        t.version = ask_verilator({"--version"}, scratch);
+        t.root = ask_verilator({"--getenv", "VERILATOR_ROOT"}, scratch);
         return t;
     }();
     return found;
@@ -167,33 +176,7 @@ SHOWN const shown_pin* hcasim_pins(std::uint64_t* n) {{ *n = {2}; return table; 
                        table, addresses, count);
 }
 
-// Verilator's own runtime, compiled once for all designs.
-std::vector<std::string> runtime_objects(const fs::path& cache, const toolchain& t, const std::string& log) {
-    std::vector<std::string> objects;
-    for (const char* name : {"verilated", "verilated_threads"}) {
-        const fs::path source = fs::path(t.root) / "include" / (std::string(name) + ".cpp");
-        if (!fs::exists(source)) {
-            continue;
-        }
-        const fs::path object =
-            cache / fmt::format("{}-{:016x}.o", name, XXH64(t.version.data(), t.version.size(), 0));
-        if (!fs::exists(object)) {
-            const fs::path made = object.string() + fmt::format(".{}", ::getpid());
-            auto command = compiler(true);
-            for (const std::string& word :
-                 {std::string("-I" + t.root + "/include"), std::string("-I" + t.root + "/include/vltstd"),
-                  std::string("-c"), source.string(), std::string("-o"), made.string()}) {
-                command.push_back(word);
-            }
-            run_or_explain(command, cache, log, "Verilator's runtime");
-            fs::rename(made, object);
-        }
-        objects.push_back(object.string());
-    }
-    return objects;
-}
-
-// A lock on a file for as long as it lives: two processes must not compile the same design at once.
+// A lock on a file for as long as it lives: two processes must not compile the same thing at once.
 class file_lock {
 public:
     explicit file_lock(const fs::path& path) : m_file(::open(path.c_str(), O_RDWR | O_CREAT, 0666)) {
@@ -213,11 +196,56 @@ private:
     int m_file;
 };
 
+// Verilator's own runtime, compiled once for all designs.
+std::vector<std::string> runtime_objects(const fs::path& cache, const toolchain& t, const std::string& log) {
+    std::vector<std::string> objects;
+    for (const char* name : {"verilated", "verilated_threads"}) {
+        const fs::path source = fs::path(t.root) / "include" / (std::string(name) + ".cpp");
+        if (!fs::exists(source)) {
+            continue;
+        }
+        const fs::path object =
+            cache / fmt::format("{}-{:016x}.o", name, XXH64(t.version.data(), t.version.size(), 0));
+        const file_lock lock(object.string() + ".lock");
+        if (!fs::exists(object)) {
+            const fs::path made = object.string() + fmt::format(".{}", ::getpid());
+            auto command = compiler(true);
+            for (const std::string& word :
+                 {std::string("-I" + t.root + "/include"), std::string("-I" + t.root + "/include/vltstd"),
+                  std::string("-c"), source.string(), std::string("-o"), made.string()}) {
+                command.push_back(word);
+            }
+            run_or_explain(command, cache, log, "Verilator's runtime");
+            fs::rename(made, object);
+        }
+        objects.push_back(object.string());
+    }
+    return objects;
+}
+
+// A directory that goes with the object, whatever ends it.
+class work_directory {
+public:
+    explicit work_directory(fs::path path) : m_path(std::move(path)) {
+        fs::remove_all(m_path);
+        fs::create_directories(m_path);
+    }
+    ~work_directory() {
+        std::error_code error;
+        fs::remove_all(m_path, error);
+    }
+    work_directory(const work_directory&) = delete;
+    work_directory& operator=(const work_directory&) = delete;
+    const fs::path& path() const { return m_path; }
+
+private:
+    fs::path m_path;
+};
+
 void build(const verilog_source& source, const fs::path& cache, const fs::path& library, const toolchain& t) {
     const std::string design = source.files.front();
-    const fs::path work = library.string() + fmt::format(".{}.d", ::getpid());
-    fs::remove_all(work);
-    fs::create_directories(work);
+    const work_directory directory(library.string() + fmt::format(".{}.d", ::getpid()));
+    const fs::path& work = directory.path();
     const fs::path log = work / "log.txt";
     std::vector<std::string> verilate = {
         "verilator",          "--cc",     "--prefix",   "Vdesign", "--top-module", source.top, "--Mdir",
@@ -266,7 +294,6 @@ void build(const verilog_source& source, const fs::path& cache, const fs::path& 
     }
     run_or_explain(command, work, log, design);
     fs::rename(work / "design.so", library);
-    fs::remove_all(work);
 }
 
 // The file in which the compiled design lies.
@@ -293,7 +320,9 @@ fs::path library_of(const verilog_source& source) {
     if (!source.directory.empty()) {
         std::vector<fs::path> others;
         for (const auto& entry : fs::directory_iterator(source.directory)) {
-            if (entry.path().extension() == ".v") {
+            // Modules that Verilator looks for there, and files that may be included.
+            static const std::set<std::string> read_by_verilator{".v", ".vh", ".sv", ".svh", ".h", ".inc"};
+            if (read_by_verilator.count(entry.path().extension().string()) != 0) {
                 others.push_back(entry.path());
             }
         }

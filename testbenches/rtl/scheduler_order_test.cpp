@@ -1,9 +1,8 @@
 // The comparison by order: it accepts another machine that does the same, and finds one that loses, repeats
 // or lets go too early.
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <set>
 #include <sstream>
 #include <string>
@@ -36,7 +35,10 @@ std::string changed_example(const std::string& from, const std::string& to) {
     const std::size_t at = verilog.find(from);
     REQUIRE(at != std::string::npos);
     verilog.replace(at, from.size(), to);
-    const fs::path file = fs::temp_directory_path() / ("hcasim_second." + std::to_string(::getpid()) + ".v");
+    // Named after what it holds: the next run finds it compiled.
+    const fs::path file = fs::path(HCASIM_RTL_CACHE_DIRECTORY) / "variants" /
+                          ("second_scheduler." + std::to_string(std::hash<std::string>{}(verilog)) + ".v");
+    fs::create_directories(file.parent_path());
     std::ofstream(file) << verilog;
     return file.string();
 }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 
 #include "rtl_cosim/wrap/child_process.h"
 #include "rtl_cosim/wrap/rtl_places.h"
@@ -18,15 +19,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A directory of its own for designs and what is compiled of them.
+// A directory for designs, of this process alone and gone with it.
+class scratch_directory {
+public:
+    scratch_directory()
+        : m_path(fs::temp_directory_path() / ("hcasim_rtl_test." + std::to_string(::getpid()))) {
+        fs::create_directories(m_path);
+        set_rtl_places({m_path.string(), HCASIM_RTL_CACHE_DIRECTORY});
+    }
+    ~scratch_directory() {
+        std::error_code error;
+        fs::remove_all(m_path, error);
+    }
+    scratch_directory(const scratch_directory&) = delete;
+    scratch_directory& operator=(const scratch_directory&) = delete;
+    const fs::path& path() const { return m_path; }
+
+private:
+    fs::path m_path;
+};
+
 const fs::path& scratch() {
-    static const fs::path directory = [] {
-        const fs::path d = fs::temp_directory_path() / ("hcasim_rtl_test." + std::to_string(::getpid()));
-        fs::create_directories(d);
-        set_rtl_places({d.string(), HCASIM_RTL_CACHE_DIRECTORY});
-        return d;
-    }();
-    return directory;
+    static const scratch_directory directory;
+    return directory.path();
 }
 
 std::string design(const std::string& name, const std::string& text) {
@@ -164,4 +179,27 @@ TEST_CASE("what cannot be compiled is said in one line and the tool's words", "[
     CHECK(message_of(loose).empty());
     loose.strict = true;
     CHECK(message_of(loose).find("WIDTH") != std::string::npos);
+}
+
+TEST_CASE("a design is compiled again when a file that it includes has changed", "[verilog_block]") {
+    if (find_in_path("verilator").empty()) {
+        WARN("skipped: verilator is not installed");
+        return;
+    }
+    verilog_source source = source_of("includes", R"(
+`include "step.vh"
+module includes(input wire clk_i, rst_ni, output reg [7:0] count_o);
+  always @(posedge clk_i) count_o <= rst_ni ? count_o + `STEP : 8'd0;
+endmodule
+)");
+    source.directory = scratch().string();
+    for (const int step : {3, 5}) {
+        std::ofstream(scratch() / "step.vh") << "`define STEP 8'd" << step << "\n";
+        verilog_block v(source);
+        v.reset();
+        v.settle();
+        v.clock_edge();
+        v.settle();
+        CHECK(v.pin("count_o").get() == static_cast<std::uint64_t>(step));
+    }
 }
