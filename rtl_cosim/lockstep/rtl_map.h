@@ -19,6 +19,8 @@ struct rtl_map {
     std::string top;    ///< module
     comparison compare = comparison::cycle;
     std::uint32_t latency_cycles = 0;  ///< comparison::cycle: outputs come this much later than the model's
+    /// [parameters] is there: the parameters of the top module are those below; else the project's own.
+    bool has_parameters = false;
     std::map<std::string, std::uint64_t> parameters;
     std::map<std::string, std::string> size_parameters;  ///< "QPS", "log2 QPS": sizes of the block
     std::string clock = "clk_i";
@@ -28,7 +30,7 @@ struct rtl_map {
 
     /// comparison::cycle: policies without a pin, and the value that the design follows.
     std::map<std::string, std::uint64_t> policies;
-    /// comparison::cycle: the project's name of a pin, and the user's.
+    /// comparison::cycle: the project's name of a pin, and the user's; empty: a `ready` that is not there.
     std::map<std::string, std::string> ports;
 
     // comparison::order. An empty name stands for a pin that the design does not have.

@@ -12,11 +12,11 @@ namespace hcasim {
 /// A design that takes the place of the project's Verilog of a block: the user's own, or a mutant.
 struct rtl_stand_in {
     verilog_source source;  ///< its parameters are added to those below
-    /// Sizes that the block has, by the name of the design's parameter: "QPS", or "log2 QPS". Empty and
-    /// `same_parameters`: the project's own names.
+    /// Sizes that the block has, by the name of the design's parameter: "QPS", or "log2 QPS".
     std::map<std::string, std::string> size_parameters;
-    bool same_parameters = true;
-    std::map<std::string, std::string> ports;  ///< the project's name of a pin, and the design's
+    bool same_parameters = true;  ///< the project's own parameters too
+    /// The project's name of a pin, and the design's; empty: it has no such pin (a `ready`).
+    std::map<std::string, std::string> ports;
     std::map<std::string, std::uint64_t> constants;
     /// Policies ("cfg_coalesce_i") that the design has no pin for, with the one value that it follows.
     std::map<std::string, std::uint64_t> policies;

@@ -442,6 +442,10 @@ struct verilog_block::parts {
     void* object = nullptr;
     std::vector<named_pin> pins;
     std::map<std::string, std::string> names;
+    // In the place of handshake pins that the design does not have: it takes whatever comes, and does not
+    // hear that nobody takes what it gives.
+    std::uint8_t takes_all = 1;
+    std::uint8_t unheard = 0;
     verilog_pin clock;
     verilog_pin reset;
     bool reset_is_low = true;
@@ -464,6 +468,16 @@ void verilog_block::set_names(const std::map<std::string, std::string>& names) {
 verilog_pin verilog_block::find(const std::string& name) const {
     const auto other = m_parts->names.find(name);
     const std::string& wanted = other == m_parts->names.end() ? name : other->second;
+    if (wanted.empty()) {
+        const auto ends_with = [&name](const std::string& ending) {
+            return name.size() > ending.size() &&
+                   name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
+        };
+        if (ends_with("_ready_o")) {
+            return {&m_parts->takes_all, 1, true};
+        }
+        return ends_with("_ready_i") ? verilog_pin(&m_parts->unheard, 1, false) : verilog_pin();
+    }
     for (const named_pin& p : m_parts->pins) {
         if (p.name == wanted) {
             return p.pin;

@@ -97,7 +97,8 @@ public:
     /// Throws verilog_error when there is none.
     verilog_pin pin(const std::string& name) const;
 
-    /// Other names under which pins are found: the project's, and the design's.
+    /// Other names under which pins are found: the project's, and the design's. An empty one: the design has
+    /// no such pin; if it is a `ready`, the port has no back-pressure.
     void set_names(const std::map<std::string, std::string>& names);
 
     /// Which pins are clock and reset; else `clk_i` and the active low `rst_ni`.

@@ -129,7 +129,7 @@ std::optional<rtl_stand_in> stand_in_of(const cosim_arguments& arguments, const 
     }
     design.source.top = map->top;
     design.source.parameters = map->parameters;
-    design.same_parameters = map->parameters.empty() && map->size_parameters.empty();
+    design.same_parameters = !map->has_parameters;
     design.size_parameters = map->size_parameters;
     design.ports = map->ports;
     design.constants = map->constants;

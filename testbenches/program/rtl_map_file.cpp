@@ -188,6 +188,7 @@ private:
     }
     reader parameters_into(rtl_map& m) const {
         return [this, &m](const toml::node& node, const std::string& key) {
+            m.has_parameters = true;
             for (const auto& [name, value] : as_table(node, key)) {
                 const std::string full(name.str());
                 if (value.is_string()) {
@@ -202,7 +203,11 @@ private:
     reader names_into(std::map<std::string, std::string>& to) const {
         return [this, &to](const toml::node& node, const std::string& key) {
             for (const auto& [name, value] : as_table(node, key)) {
-                text_into(to[std::string(name.str())])(value, key + "." + std::string(name.str()));
+                const std::string full(name.str());
+                // A port without back-pressure has no `ready`; every other pin has a name.
+                const bool is_ready = full.size() > 8 && (full.rfind("_ready_o") == full.size() - 8 ||
+                                                          full.rfind("_ready_i") == full.size() - 8);
+                (is_ready ? any_text_into(to[full]) : text_into(to[full]))(value, key + "." + full);
             }
         };
     }
