@@ -8,6 +8,16 @@
 
 namespace hcasim {
 
+namespace {
+
+constexpr unsigned page_bits = 12;
+constexpr std::uint64_t page_bytes = std::uint64_t{1} << page_bits;
+
+// A block that is larger than it need be is kept up to this size.
+constexpr std::uint64_t kept_bytes = std::uint64_t{64} << 20;
+
+}  // namespace
+
 host_memory::host_memory(const sc_core::sc_module_name& name)
     : sc_core::sc_module(name), m_targ_socket("targ_socket"), m_transport(*this) {
     m_targ_socket.bind(m_transport);
@@ -15,12 +25,24 @@ host_memory::host_memory(const sc_core::sc_module_name& name)
 
 void host_memory::reset(std::uint64_t size_bytes, const sc_core::sc_time& read_latency,
                         const sc_core::sc_time& write_latency) {
-    // A fresh calloc block is zero without being written, so an untouched page is never backed.
-    m_bytes.reset();
-    m_bytes.reset(static_cast<std::uint8_t*>(std::calloc(size_bytes, 1)));  // NOLINT: see release
-    if (m_bytes == nullptr) {
-        throw std::bad_alloc();
+    if (size_bytes > m_capacity_bytes || m_capacity_bytes > std::max(size_bytes, kept_bytes)) {
+        // A fresh calloc block is zero without being written, so an untouched page is never backed.
+        m_bytes.reset();
+        m_capacity_bytes = 0;
+        m_written_pages.clear();
+        const std::uint64_t pages = (size_bytes + page_bytes - 1) >> page_bits;
+        m_is_written.assign(pages, false);
+        m_bytes.reset(static_cast<std::uint8_t*>(std::calloc(pages << page_bits, 1)));  // NOLINT: see release
+        if (m_bytes == nullptr) {
+            throw std::bad_alloc();
+        }
+        m_capacity_bytes = pages << page_bits;
     }
+    for (const std::uint32_t page : m_written_pages) {
+        std::memset(&m_bytes[std::uint64_t{page} << page_bits], 0, page_bytes);
+        m_is_written[page] = false;
+    }
+    m_written_pages.clear();
     m_size_bytes = size_bytes;
     m_read_latency = read_latency;
     m_write_latency = write_latency;
@@ -42,13 +64,26 @@ void host_memory::read(std::uint64_t address, void* out, std::uint64_t bytes, co
 
 void host_memory::write(std::uint64_t address, const void* data, std::uint64_t bytes) {
     check(address, bytes);
+    store(address, data, bytes);
+}
+
+void host_memory::store(std::uint64_t address, const void* data, std::uint64_t bytes) {
+    if (bytes == 0) {
+        return;
+    }
+    for (std::uint64_t page = address >> page_bits; page <= (address + bytes - 1) >> page_bits; ++page) {
+        if (!m_is_written[page]) {
+            m_is_written[page] = true;
+            m_written_pages.push_back(static_cast<std::uint32_t>(page));
+        }
+    }
     std::memcpy(&m_bytes[address], data, bytes);
 }
 
 void host_memory::settle(sc_core::sc_time::value_type at) {
     while (!m_in_flight.empty() && m_in_flight.front().visible <= at) {
         posted_write& w = m_in_flight.front();
-        std::copy(w.data.begin(), w.data.end(), &m_bytes[w.address]);
+        store(w.address, w.data.data(), w.data.size());
         m_spare_buffers.push_back(std::move(w.data));
         m_in_flight.pop_front();
     }

@@ -19,7 +19,7 @@ namespace hcasim {
 /// passes an earlier write of a device (PCIe ordering), so it sees all of them. Reads and writes of software
 /// act at once.
 ///
-/// Pages that nobody touches cost nothing.
+/// Pages that nobody touches cost nothing, and a reset costs only the pages that were written since the last.
 class host_memory : public sc_core::sc_module {
 public:
     explicit host_memory(const sc_core::sc_module_name& name);
@@ -68,6 +68,8 @@ private:
     void device_read(std::uint64_t address, std::uint8_t* out, std::uint64_t bytes) const;
     void device_write(std::uint64_t address, const std::uint8_t* data, std::uint64_t bytes,
                       const sc_core::sc_time& arrival);
+    // The only way into the memory proper: keeps count of the pages that a reset must clear.
+    void store(std::uint64_t address, const void* data, std::uint64_t bytes);
     // Moves the writes that are visible at `at` into the memory proper.
     void settle(sc_core::sc_time::value_type at);
 
@@ -81,6 +83,9 @@ private:
     transport m_transport;
     std::unique_ptr<std::uint8_t[], release> m_bytes;
     std::uint64_t m_size_bytes = 0;
+    std::uint64_t m_capacity_bytes = 0;          ///< of m_bytes; all zeros but for the pages below
+    std::vector<std::uint32_t> m_written_pages;  ///< each once
+    std::vector<bool> m_is_written;              ///< by page
     sc_core::sc_time m_read_latency;
     sc_core::sc_time m_write_latency;
     std::deque<posted_write> m_in_flight;

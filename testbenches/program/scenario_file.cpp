@@ -5,6 +5,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <filesystem>
@@ -642,13 +643,16 @@ std::string read_file(const std::string& path) {
     if (!in) {
         throw refuse("cannot be read: " + std::generic_category().message(errno));
     }
-    // One byte more than allowed, so that an endless file ends here too.
-    std::string text(largest_file_bytes + 1, '\0');
-    in.read(text.data(), static_cast<std::streamsize>(text.size()));
+    // A little more than allowed, so that an endless file ends here too.
+    std::string text;
+    std::array<char, 16384> part;
+    while (in && text.size() <= largest_file_bytes) {
+        in.read(part.data(), part.size());
+        text.append(part.data(), static_cast<std::size_t>(in.gcount()));
+    }
     if (in.bad()) {
         throw refuse("cannot be read");
     }
-    text.resize(static_cast<std::size_t>(in.gcount()));
     if (text.size() > largest_file_bytes) {
         throw refuse("is larger than 16 MiB");
     }

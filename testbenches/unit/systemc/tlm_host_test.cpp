@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -172,6 +173,28 @@ TEST_CASE("memory: reset clears it and forgets what is in flight") {
     p.memory.reset(memory_bytes, ns(500), ns(250));
     CHECK(p.software_reads(0x100, 2000) == 0);
     CHECK(p.software_reads(0x104, 2000) == 0);
+}
+
+TEST_CASE("memory: after a reset of any size every byte is zero") {
+    platform p;
+    std::vector<std::uint8_t> ones(9000, 0xff);
+    std::vector<std::uint8_t> seen(memory_bytes);
+    for (const std::uint64_t bytes : {memory_bytes, memory_bytes / 2 + 1, memory_bytes, memory_bytes * 3}) {
+        p.memory.reset(bytes, ns(0), ns(0));
+        // Over three pages at the start, one in the middle, the last byte; and a device's write at the end.
+        p.memory.write(4095, ones.data(), 4098);
+        p.memory.write(bytes / 2, ones.data(), 1);
+        p.memory.write(bytes - 1, ones.data(), 1);
+        p.card.write(bytes - 8, 0xffffffff, ns(0));
+        std::uint32_t word = 0;
+        p.memory.read(bytes - 8, &word, sizeof word, ns(1000));
+        CHECK(word == 0xffffffff);
+        p.memory.reset(bytes, ns(0), ns(0));
+        CHECK(p.memory.size_bytes() == bytes);
+        seen.assign(bytes, 0xff);
+        p.memory.read(0, seen.data(), bytes, ns(2000));
+        CHECK(std::count(seen.begin(), seen.end(), 0) == static_cast<std::ptrdiff_t>(bytes));
+    }
 }
 
 TEST_CASE("bus: a register write reaches the device with the MMIO latency on its delay") {
