@@ -141,7 +141,8 @@ void qp_context_cache::tick() {
     }
     // A request that could not be served is looked at again when what it lacks is there: room in a channel, a
     // response that leaves, a fill that ends. A fill may have waited for the last of the replayed requests.
-    if (installed || (served && (replaying || (filled_inputs() & m_request_inputs) != 0))) {
+    const bool more = m_filled_misses != 0 || !m_replay.empty() || (filled_inputs() & m_request_inputs) != 0;
+    if (installed || (served && more)) {
         wake_next();
     }
 }
