@@ -36,53 +36,29 @@ std::uint32_t channel_control::reset_control(const channel_config& config) {
     return capacity;
 }
 
-std::uint32_t channel_control::enter() {
-    const cycle_t now = m_engine->now();
-    const std::uint32_t latency = m_latency;
-    tickable& consumer = *m_consumer;
-    const std::uint32_t place = (static_cast<std::uint32_t>(m_head) + m_level) & m_mask;
-    m_visible[place] = now + latency;
-    if (m_level == 0) {
-        consumer.filled_inputs() |= m_flag_set;
-        m_pop_from = (now + latency) | m_pop_block;
-    }
-    m_push_from = ++m_level < m_free_limit ? now + 1 : never;
-    if (latency != 1) {
-        return enter_late(place);
-    }
-    m_engine->wake_next(consumer);
-    return place;
-}
+// Wakes the consumer for an entry that is not visible in the next cycle.
+void channel_control::wake_late(cycle_t visible) { m_engine->wake_at(*m_consumer, visible); }
 
-// The end of enter() for an entry that is not visible in the next cycle.
-std::uint32_t channel_control::enter_late(std::uint32_t place) {
-    m_engine->wake_at(*m_consumer, m_visible[place]);
-    return place;
-}
-
-void channel_control::drop() {
-    const cycle_t now = m_engine->now();
-    m_last_pop = now;
+// drop() from a channel that was full or has refused its producer.
+void channel_control::free_place(cycle_t now) {
     if (m_level == m_free_limit && !m_refusing) {
         m_push_from = now + 1;
-    }
-    ++m_head;
-    if (--m_level == 0) {
-        m_consumer->filled_inputs() &= ~m_flag_clear;
-        m_pop_from = never;
-    } else {
-        cycle_t from = front_visible();
-        if (from <= now) {
-            // Its own wake was for a cycle that is past: without this the entry would wait for the next one.
-            m_engine->wake_next(*m_consumer);
-            from = now + 1;
-        }
-        m_pop_from = from | m_pop_block;
     }
     if (m_refused) {
         m_refused = false;
         m_engine->wake_next(*m_producer);
     }
+}
+
+// drop() with entries left.
+void channel_control::offer_next(cycle_t now) {
+    cycle_t from = front_visible();
+    if (from <= now) {
+        // Its own wake was for a cycle that is past: without this the entry would wait for the next one.
+        m_engine->wake_next(*m_consumer);
+        from = now + 1;
+    }
+    m_pop_from = from | m_pop_block;
 }
 
 bool channel_control::is_ready() const {

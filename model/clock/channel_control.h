@@ -1,6 +1,7 @@
 #ifndef HCASIM_MODEL_CLOCK_CHANNEL_CONTROL_H
 #define HCASIM_MODEL_CLOCK_CHANNEL_CONTROL_H
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -25,8 +26,8 @@ struct channel_config {
 };
 
 /// What a channel does whatever its entries are: who may go on when, who is woken, which place of the ring is
-/// meant. It is one piece of code for all channels on purpose: a model with a copy of it at every push and
-/// pop is larger than the instruction cache.
+/// meant. What most pushes and pops need is inline and has hardly a branch; the rest is one piece of code for
+/// all channels.
 class channel_control {
 public:
     channel_control(const channel_control&) = delete;
@@ -56,7 +57,20 @@ public:
 
     /// Removes the front entry; can_pop() must be true. The entry stays what it is until the end of this
     /// cycle.
-    void drop();
+    void drop() {
+        const cycle_t now = m_engine->now();
+        m_last_pop = now;
+        if (m_push_from == never) {
+            free_place(now);
+        }
+        ++m_head;
+        if (--m_level == 0) {
+            m_consumer->filled_inputs() &= ~m_flag_clear;
+            m_pop_from = never;
+        } else {
+            offer_next(now);
+        }
+    }
 
     // What the other side of a channel shows in this cycle, for one that watches: asking changes nothing and
     // wakes nobody.
@@ -83,13 +97,30 @@ protected:
     std::uint32_t reset_control(const channel_config& config);
 
     /// Place of the entry that is pushed with this; can_push() must be true.
-    std::uint32_t enter();
+    std::uint32_t enter() {
+        const cycle_t now = m_engine->now();
+        const cycle_t visible = now + m_latency;
+        const std::uint32_t place = (static_cast<std::uint32_t>(m_head) + m_level) & m_mask;
+        m_visible[place] = visible;
+        tickable& consumer = *m_consumer;
+        consumer.filled_inputs() |= m_flag_set;
+        m_pop_from = std::min(m_pop_from, visible | m_pop_block);  // `never` when it was empty
+        m_push_from = ++m_level < m_free_limit ? now + 1 : never;
+        if (m_latency == 1) {
+            m_engine->wake_next(consumer);
+        } else {
+            wake_late(visible);
+        }
+        return place;
+    }
 
     std::uint32_t front_place() const { return static_cast<std::uint32_t>(m_head) & m_mask; }
     std::uint32_t newest_place() const { return (static_cast<std::uint32_t>(m_head) + m_level - 1) & m_mask; }
 
 private:
-    [[gnu::noinline]] std::uint32_t enter_late(std::uint32_t place);
+    [[gnu::noinline]] void wake_late(cycle_t visible);
+    [[gnu::noinline]] void free_place(cycle_t now);
+    [[gnu::noinline]] void offer_next(cycle_t now);
     [[gnu::noinline]] bool is_free();
     [[gnu::noinline]] bool is_offered();
     bool stalled(std::uint32_t per_1024, std::uint64_t side) const;

@@ -30,15 +30,15 @@ void engine::set_order_seed(std::uint64_t seed) {
 void engine::layout() {
     m_words = static_cast<std::uint32_t>((m_modules.size() + 63) / 64);
     m_words = std::max(m_words, 1u);
-    m_next.assign(std::size_t{2} * m_words, 0);
-    m_next_row = m_next.data();
-    m_spare_row = m_next_row + m_words;
+    m_rows.assign(std::size_t{2} * m_words, 0);
+    m_next = m_rows.data();
     m_bits.assign(std::size_t{wheel_slots} * m_words, 0);
     std::fill(std::begin(m_occupied), std::end(m_occupied), 0);
     m_occupied_words = 0;
     for (std::uint32_t i = 0; i < m_modules.size(); ++i) {
         m_modules[i]->m_slot = i;
         m_modules[i]->m_word = i / 64;
+        m_modules[i]->m_next = m_next + i / 64;
         m_modules[i]->m_bit = std::uint64_t{1} << (i & 63);
     }
 }
@@ -78,7 +78,7 @@ void engine::wake_far(tickable& module, cycle_t cycle) {
 
 // Some module is due in the cycle after m_now.
 bool engine::has_next() const {
-    return std::any_of(m_next_row, m_next_row + m_words, [](std::uint64_t due) { return due != 0; });
+    return std::any_of(m_next, m_next + m_words, [](std::uint64_t due) { return due != 0; });
 }
 
 cycle_t engine::next_on_wheel() const {
@@ -119,9 +119,6 @@ template <bool OneWord>
 inline std::uint64_t engine::tick_due(cycle_t cycle) {
     const auto slot = static_cast<std::uint32_t>(cycle & (wheel_slots - 1));
     const std::uint32_t words = OneWord ? 1 : m_words;
-    std::uint64_t* const next = m_next_row;
-    m_next_row = m_spare_row;
-    m_spare_row = next;
     std::uint64_t ticks = 0;
     const std::uint64_t occupied = std::uint64_t{1} << (slot & 63);
     std::uint64_t& occupancy = m_occupied[slot >> 6];
@@ -130,9 +127,16 @@ inline std::uint64_t engine::tick_due(cycle_t cycle) {
         occupancy ^= occupied;
         m_occupied_words ^= std::uint32_t{occupancy == 0} << (slot >> 6);
     }
-    for (std::uint32_t w = 0; w < words; ++w) {
-        std::uint64_t due = next[w];
+    // All words are taken before the first tick: what a tick wakes is for the cycle after it.
+    std::uint64_t* const next = m_next;
+    const std::uint64_t first = next[0];
+    next[0] = 0;
+    for (std::uint32_t w = 1; w < words; ++w) {
+        next[words + w] = next[w];
         next[w] = 0;
+    }
+    for (std::uint32_t w = 0; w < words; ++w) {
+        std::uint64_t due = w == 0 ? first : next[words + w];
         if (on_wheel) {
             std::uint64_t& bits = m_bits[std::size_t{slot} * words + w];
             due |= bits;
@@ -155,7 +159,7 @@ std::uint64_t engine::run_wheel(cycle_t last) {
     last = std::min(last, never - 1);
     while (!m_stopped && !m_yield) {
         const cycle_t next =
-            (OneWord ? *m_next_row != 0 : has_next()) ? m_now + 1 : std::min(next_on_wheel(), m_first_far);
+            (OneWord ? *m_next != 0 : has_next()) ? m_now + 1 : std::min(next_on_wheel(), m_first_far);
         if (next > last) {
             break;
         }

@@ -37,10 +37,11 @@ public:
 
 private:
     friend class engine;
-    std::uint64_t m_bit = 0;   // of the slot in its word
+    std::uint64_t* m_next = nullptr;  // word of the engine with the bit that makes it due in the next cycle
+    std::uint64_t m_bit = 0;          // that bit
+    std::uint64_t m_filled_inputs = 0;
     std::uint32_t m_word = 0;  // slot / 64
     std::uint32_t m_slot = 0;
-    std::uint64_t m_filled_inputs = 0;
     std::uint32_t m_inputs = 0;
 };
 
@@ -70,7 +71,7 @@ public:
     void wake_at(tickable& module, cycle_t cycle);
 
     /// Ticks `module` in the cycle after now().
-    void wake_next(tickable& module) { m_next_row[module.m_word] |= module.m_bit; }
+    void wake_next(tickable& module) { *module.m_next |= module.m_bit; }
 
     /// First cycle in which a module is due; `never` when none is. Under `poll` that is now() + 1.
     cycle_t next_due() const;
@@ -118,10 +119,8 @@ private:
     void layout();
 
     cycle_t m_now = 0;
-    // Due in the next cycle: most wakes, kept apart from the wheel. Two rows in turn, so that what a tick
-    // wakes is not taken for the cycle of the tick.
-    std::uint64_t* m_next_row = nullptr;   // that of the cycle after m_now
-    std::uint64_t* m_spare_row = nullptr;  // the other one, all zero between the cycles
+    std::uint64_t* m_next =
+        nullptr;  // m_rows: due in the cycle after m_now; most wakes, apart from the wheel
     bool m_stopped = false;
     bool m_yield = false;
     engine_kind m_kind = engine_kind::wheel;
@@ -131,8 +130,8 @@ private:
     std::uint64_t m_ticks = 0;
     std::vector<std::uint64_t> m_bits;
     std::uint64_t m_occupied[occupancy_words] = {};
-    std::vector<std::uint64_t> m_next;
-    std::vector<tickable*> m_modules;  // in tick order
+    std::vector<std::uint64_t> m_rows;  // a row for the next cycle and one for that which is being ticked
+    std::vector<tickable*> m_modules;   // in tick order
     std::vector<tickable*> m_added;
     std::priority_queue<far_wake, std::vector<far_wake>, std::greater<far_wake>> m_far;
 };

@@ -53,6 +53,7 @@ void host_interface::reset(const host_interface_config& config) {
     m_counters = {};
 }
 
+// Its steps are inlined by force: the compiler does not know that a member function has this one caller.
 void host_interface::tick() {
     if (!m_mmio.empty()) {
         take_mmio();
@@ -72,7 +73,7 @@ void host_interface::tick() {
     }
 }
 
-void host_interface::take_mmio() {
+[[gnu::always_inline]] inline void host_interface::take_mmio() {
     if (m_mmio.front().visible > now()) {
         return;
     }
@@ -96,7 +97,7 @@ void host_interface::take_mmio() {
     }
 }
 
-void host_interface::finish_reads() {
+[[gnu::always_inline]] inline void host_interface::finish_reads() {
     cycle_t first_due = never;
     for (std::uint32_t clients = m_pending_clients; clients != 0; clients &= clients - 1) {
         const auto c = static_cast<std::uint32_t>(__builtin_ctz(clients));
@@ -118,7 +119,7 @@ void host_interface::finish_reads() {
     m_first_due = first_due;
 }
 
-bool host_interface::issue_read() {
+[[gnu::always_inline]] inline bool host_interface::issue_read() {
     if (m_reads_outstanding == m_config.reads_outstanding) {
         return false;
     }
@@ -144,7 +145,7 @@ bool host_interface::issue_read() {
     return false;
 }
 
-bool host_interface::issue_write() {
+[[gnu::always_inline]] inline bool host_interface::issue_write() {
     auto waiting = static_cast<std::uint32_t>((filled_inputs() & m_write_inputs) >> m_first_write_input);
     for (; waiting != 0; waiting &= waiting - 1) {
         const auto c = static_cast<std::uint32_t>(__builtin_ctz(waiting));
@@ -208,7 +209,7 @@ void host_interface::refuse(tlm::tlm_command command, std::uint8_t* data, std::u
     }
 }
 
-void host_interface::do_read(std::uint32_t client, const dma_read& r) {
+[[gnu::always_inline]] inline void host_interface::do_read(std::uint32_t client, const dma_read& r) {
     const cycle_t latency_cycles = call(tlm::TLM_READ_COMMAND, r.address, r.destination, r.bytes, now());
     auto& queue = m_pending[client];
     const cycle_t arrives = now() + latency_cycles;
@@ -224,7 +225,7 @@ void host_interface::do_read(std::uint32_t client, const dma_read& r) {
     queue.push_back({m_down_free, r.cookie});
 }
 
-void host_interface::do_write(const dma_write& w) {
+[[gnu::always_inline]] inline void host_interface::do_write(const dma_write& w) {
     m_up_free = now() + transfer_cycles(w.bytes);
     cycle_t visible = m_up_free;
     if (w.bytes != 0) {

@@ -104,6 +104,7 @@ void qp_context_cache::reset(const qp_context_cache_config& config, std::uint32_
     m_counters = {};
 }
 
+// Its steps are inlined by force: the compiler does not know that a member function has this one caller.
 void qp_context_cache::tick() {
     if (m_answered != 0) {
         drain_responses();
@@ -141,12 +142,13 @@ void qp_context_cache::tick() {
     }
     // A request that could not be served is looked at again when what it lacks is there: room in a channel, a
     // response that leaves, a fill that ends. A fill may have waited for the last of the replayed requests.
-    if (installed || (served && (replaying || (filled_inputs() & m_request_inputs) != 0))) {
+    const bool more = m_filled_misses != 0 || !m_replay.empty() || (filled_inputs() & m_request_inputs) != 0;
+    if (installed || (served && more)) {
         wake_next();
     }
 }
 
-void qp_context_cache::drain_responses() {
+[[gnu::always_inline]] inline void qp_context_cache::drain_responses() {
     for (std::uint32_t answered = m_answered; answered != 0; answered &= answered - 1) {
         const auto c = static_cast<std::uint32_t>(__builtin_ctz(answered));
         auto& queue = m_responses[c];
@@ -167,7 +169,7 @@ void qp_context_cache::drain_responses() {
 }
 
 // Puts the data of one finished fill into a line. True when it used the arrays in this cycle.
-bool qp_context_cache::install_filled() {
+[[gnu::always_inline]] inline bool qp_context_cache::install_filled() {
     miss& m = m_misses[static_cast<std::size_t>(__builtin_ctzll(m_filled_misses))];
     const std::uint32_t line = m_tags.victim(m.slot);
     if (!evict(line)) {
@@ -186,7 +188,7 @@ bool qp_context_cache::install_filled() {
 }
 
 // Makes a line free for another slot; false when its write-back has no room yet.
-bool qp_context_cache::evict(std::uint32_t line) {
+[[gnu::always_inline]] inline bool qp_context_cache::evict(std::uint32_t line) {
     if (!m_tags.is_valid(line)) {
         return true;
     }
@@ -252,7 +254,8 @@ bool qp_context_cache::serve(client from, const qpc_request& r, bool replayed) {
     return true;
 }
 
-bool qp_context_cache::perform(client from, const qpc_request& r, std::uint32_t line, bool was_hit) {
+[[gnu::always_inline]] inline bool qp_context_cache::perform(client from, const qpc_request& r,
+                                                             std::uint32_t line, bool was_hit) {
     ib::qp_context& c = m_data[line];
     const bool known = c.valid != 0 && c.qpn == r.qpn;
     if (r.operation == qpc_operation::read) {
@@ -391,7 +394,7 @@ void qp_context_cache::announce(const ib::qp_context& c, bool created) {
 }
 
 // The response to be filled in by the caller; it holds an older one.
-qpc_response& qp_context_cache::respond(client to) {
+[[gnu::always_inline]] inline qpc_response& qp_context_cache::respond(client to) {
     auto& queue = m_responses[to];
     timed_response& t = queue.push_slot();
     t.due = now() + m_config.hit_cycles;

@@ -90,6 +90,7 @@ void send_engine::reset(const send_engine_config& config, std::uint32_t qps, std
     m_counters = {};
 }
 
+// Its steps are inlined by force: the compiler does not know that a member function has this one caller.
 void send_engine::tick() {
     // What the edge brings, then what can go on, from the end of the pipeline to its start: a stage that is
     // freed in this cycle is not used twice.
@@ -172,7 +173,7 @@ void send_engine::take_state(const state_event& e) {
     }
 }
 
-void send_engine::take_acknowledge(const acknowledge& a) {
+[[gnu::always_inline]] inline void send_engine::take_acknowledge(const acknowledge& a) {
     qp& q = at(a.qpn);
     // A PSN beyond all that was made is no answer to this QP's packets (a peer in another life may send one):
     // it acknowledges nothing.
@@ -234,7 +235,7 @@ void send_engine::take_acknowledge(const acknowledge& a) {
     check_drained(q);
 }
 
-void send_engine::take_context(const qpc_response& r) {
+[[gnu::always_inline]] inline void send_engine::take_context(const qpc_response& r) {
     if ((r.cookie & ignored_cookie) != 0) {
         return;
     }
@@ -282,7 +283,7 @@ void send_engine::take_context(const qpc_response& r) {
     m_want_wqes.push_back(r.cookie);
 }
 
-void send_engine::take_data(std::uint32_t cookie) {
+[[gnu::always_inline]] inline void send_engine::take_data(std::uint32_t cookie) {
     if ((cookie & payload_cookie) != 0) {
         // Reads of one client are answered in order: it is the oldest packet that still waits.
         while (!m_gathered[m_data_cursor].waits_for_data) {
@@ -313,7 +314,7 @@ void send_engine::take_data(std::uint32_t cookie) {
     }
 }
 
-void send_engine::take_grant() {
+[[gnu::always_inline]] inline void send_engine::take_grant() {
     if (m_free_services.empty()) {
         return;  // woken when one is free
     }
@@ -352,7 +353,7 @@ void send_engine::take_grant() {
 // --- pipeline
 // -----------------------------------------------------------------------------------------------------------------------------
 
-bool send_engine::request_contexts() {
+[[gnu::always_inline]] inline bool send_engine::request_contexts() {
     if (!context_o.can_push()) {
         return false;
     }
@@ -382,7 +383,7 @@ bool send_engine::request_contexts() {
 }
 
 // One DMA read per cycle: WQEs before payload, the grants in turn.
-bool send_engine::request_data() {
+[[gnu::always_inline]] inline bool send_engine::request_data() {
     if (!m_want_wqes.empty()) {
         if (!read_o.can_push()) {
             return false;
@@ -416,7 +417,7 @@ bool send_engine::request_data() {
 }
 
 // Goes one step on in a grant; true when a packet was begun.
-bool send_engine::gather_next(std::uint32_t s) {
+[[gnu::always_inline]] inline bool send_engine::gather_next(std::uint32_t s) {
     service& v = m_services[s];
     qp& q = at(v.grant.qpn);
     if (v.epoch != q.epoch) {
@@ -463,7 +464,7 @@ bool send_engine::gather_next(std::uint32_t s) {
 }
 
 // Checks what must hold before the first packet of a WQE; false when the grant waits or has ended here.
-bool send_engine::begin_message(std::uint32_t s, qp& q, const ib::send_wqe& w) {
+[[gnu::always_inline]] inline bool send_engine::begin_message(std::uint32_t s, qp& q, const ib::send_wqe& w) {
     service& v = m_services[s];
     const auto index = static_cast<std::uint16_t>(v.grant.first + v.current);
     const ib::service_type type = v.context.resources.service;
@@ -516,7 +517,8 @@ bool send_engine::begin_message(std::uint32_t s, qp& q, const ib::send_wqe& w) {
     return true;
 }
 
-void send_engine::gather_packet(std::uint32_t s, const qp& q, const ib::send_wqe& w) {
+[[gnu::always_inline]] inline void send_engine::gather_packet(std::uint32_t s, const qp& q,
+                                                              const ib::send_wqe& w) {
     service& v = m_services[s];
     const ib::qp_attributes& a = v.context.attributes;
     const std::uint32_t mtu = ib::mtu_bytes(a.path_mtu);
@@ -570,7 +572,7 @@ void send_engine::gather_packet(std::uint32_t s, const qp& q, const ib::send_wqe
 }
 
 // Finishes the oldest gathered packet when its data is there, and hands one packet to a VL queue.
-bool send_engine::emit() {
+[[gnu::always_inline]] inline bool send_engine::emit() {
     if (!m_gathered.empty() && !m_gathered.front().waits_for_data) {
         const gathered g = m_gathered.front();
         m_gathered.pop_front();
@@ -642,7 +644,7 @@ void send_engine::tell_consumer(scheduler_update& u, const qp& q) {
 }
 
 // A packet has left for its VL queue or was dropped: its grant may read for another one.
-void send_engine::left_service(const gathered& g) {
+[[gnu::always_inline]] inline void send_engine::left_service(const gathered& g) {
     service& v = m_services[g.slot];
     if (v.used && v.generation == g.generation) {
         --v.in_flight;
@@ -724,7 +726,7 @@ void send_engine::end_service(std::uint32_t s, scheduler_update update) {
     check_drained(q);
 }
 
-void send_engine::retire_front(qp& q, ib::wc_status status) {
+[[gnu::always_inline]] inline void send_engine::retire_front(qp& q, ib::wc_status status) {
     const outstanding_send o = m_outstanding.front(q.outstanding);
     m_outstanding.pop(q.outstanding);
     if (is_watched(m_observer) && status == ib::wc_status::success) {
@@ -734,7 +736,8 @@ void send_engine::retire_front(qp& q, ib::wc_status status) {
     wake_window_waiter();
 }
 
-void send_engine::complete(std::uint32_t qpn, const outstanding_send& o, ib::wc_status status) {
+[[gnu::always_inline]] inline void send_engine::complete(std::uint32_t qpn, const outstanding_send& o,
+                                                         ib::wc_status status) {
     const bool has_cqe = o.signaled || status != ib::wc_status::success;
     if (is_watched(m_observer)) {
         m_observer->wqe_ended(qpn, o.wqe_index, static_cast<std::uint8_t>(status), has_cqe, now());
@@ -757,7 +760,7 @@ void send_engine::complete(std::uint32_t qpn, const outstanding_send& o, ib::wc_
     ++m_completions_made;
 }
 
-void send_engine::progress(qp& q) {
+[[gnu::always_inline]] inline void send_engine::progress(qp& q) {
     q.retry_left = q.retry_limit;
     q.rnr_left = q.rnr_limit;
     if (q.outstanding.empty() || q.timeout == 0) {
@@ -992,7 +995,7 @@ void send_engine::check_drained(qp& q) {
     }
 }
 
-bool send_engine::drain_queues() {
+[[gnu::always_inline]] inline bool send_engine::drain_queues() {
     bool more = false;
     if (!m_updates.empty() && update_o.can_push()) {
         update_o.push(m_updates.front());
