@@ -1,6 +1,7 @@
 # Everything that comes from outside, found once and given one target name each:
 #   hcasim::systemc  hcasim::zlib                                          the model
-#   hcasim::cli11  hcasim::toml  hcasim::json  hcasim::fmt  hcasim::xxhash  the program
+#   hcasim::cli11  hcasim::toml  hcasim::json  hcasim::fmt  hcasim::xxhash  hcasim::sqlite
+#                                                                          the program
 #   hcasim::catch2  hcasim::rapidcheck                                     the tests
 # The root script hcasim has the packages they come in.
 
@@ -25,6 +26,8 @@ if(HCASIM_PROGRAM OR HCASIM_TESTS)
   add_library(hcasim::fmt ALIAS fmt::fmt)
   add_library(hcasim::toml ALIAS PkgConfig::hcasim_toml)
   add_library(hcasim::xxhash ALIAS PkgConfig::hcasim_xxhash)
+  pkg_check_modules(hcasim_sqlite REQUIRED IMPORTED_TARGET sqlite3)
+  add_library(hcasim::sqlite ALIAS PkgConfig::hcasim_sqlite)
 endif()
 
 if(HCASIM_TESTS)

@@ -15,6 +15,7 @@
 #include "testbenches/program/commands.h"
 #include "testbenches/program/input_error.h"
 #include "testbenches/program/nearest_name.h"
+#include "testbenches/sweep/sweep_command.h"
 
 namespace hcasim {
 
@@ -28,6 +29,8 @@ constexpr const char* examples = R"(Examples:
   hcasim check my_scenario.toml
   hcasim regress --junit report.xml
   hcasim cosim all --cycles 1000000 --seed 1
+  hcasim sweep traces/studies/rtr_gate.toml --out study
+  hcasim compare study other_study --tolerance 0.01
 
 Exit codes: 0 good, 1 a result or the Verilog differs, 2 bad input, 3 a rule of the protocol was violated.)";
 
@@ -69,6 +72,9 @@ struct command_line {
         app.add_subcommand("doctor", "Says what is installed, what is missing and the command that mends it");
     CLI::App* cosim = app.add_subcommand(
         "cosim", "Runs the Verilog of a block beside the model and compares them in every cycle");
+    CLI::App* sweep = app.add_subcommand(
+        "sweep", "Runs a scenario for every point of some axes; goes on with what is missing");
+    CLI::App* compare = app.add_subcommand("compare", "Compares two sweeps point by point");
     CLI::App* bench = app.add_subcommand("bench", "Speed of the model against a plain loop of the same work");
 
     run_arguments run_to;
@@ -76,6 +82,8 @@ struct command_line {
     regress_arguments regress_to;
     params_arguments params_to;
     cosim_arguments cosim_to;
+    sweep_arguments sweep_to;
+    compare_arguments compare_to;
     std::vector<std::string> check_files, check_overrides;
 
     command_line() {
@@ -109,7 +117,7 @@ struct command_line {
         params->add_option("FILTER", params_to.filter, "Part of the keys to list")->type_name("");
         params->add_flag("--json", params_to.json, "As JSON");
 
-        check->add_option("FILE", check_files, "Scenario files")->required()->type_name("");
+        check->add_option("FILE", check_files, "Scenario and sweep files")->required()->type_name("");
         add_set(check, check_overrides);
         cosim->add_option("BLOCK", cosim_to.block, "Block, or all (default)")->type_name("");
         cosim->add_option("--cycles", cosim_to.cycles, "Cycles of each block (default 1000000)")
@@ -132,9 +140,72 @@ struct command_line {
                         "Tries the faults of rtl_cosim/mutants: each must be caught");
         cosim->add_flag("--full-coverage", cosim_to.full_coverage,
                         "Fails when a situation of the coverage list did not come about");
+        add_sweep();
+        add_compare();
         // It reads its own options.
         bench->prefix_command();
         bench->set_help_flag();
+    }
+
+    void add_sweep() {
+        sweep->add_option("SWEEP", sweep_to.sweep, "Sweep file (TOML, docs/sweeps.md)")
+            ->required()
+            ->type_name("");
+        sweep->add_option("--out", sweep_to.out, "Directory for results.db (default: the name of the sweep)")
+            ->type_name("DIR");
+        sweep->add_option("--jobs", sweep_to.jobs, "Processes (default: one per core)")
+            ->type_name("N")
+            ->check(CLI::Range(1u, 4096u));
+        add_set(sweep, sweep_to.overrides);
+        sweep
+            ->add_option("--filter", sweep_to.filters,
+                         "Runs only points with this value on an axis; all of several filters must hold")
+            ->type_name("KEY=VALUE")
+            ->allow_extra_args(false);
+        sweep->add_flag("--dry-run", sweep_to.dry_run, "Shows the points and how long they will take");
+        sweep->add_flag("--fail-fast", sweep_to.fail_fast, "Ends at the first point that fails");
+        sweep->add_flag("--retry-failed", sweep_to.retry_failed, "Runs points again that failed before");
+        sweep
+            ->add_option("--timeout", sweep_to.timeout_seconds,
+                         "A point that takes longer has failed (default: none)")
+            ->type_name("SECONDS")
+            ->check(CLI::Range(0.0, 1e9));
+        sweep->add_option("--csv", sweep_to.csv, "Writes all results, one line per point")->type_name("FILE");
+        sweep->add_option("--backend", sweep_to.backend, "local, or slurm: job arrays on a cluster")
+            ->type_name("NAME");
+        sweep->add_option("--slurm-opt", sweep_to.slurm_options, "Option passed to sbatch")
+            ->type_name("OPTION")
+            ->allow_extra_args(false);
+        sweep->add_option("--points", sweep_to.points_file)->group("");
+        sweep->add_option("--shard", sweep_to.shard)->group("");
+    }
+    void add_compare() {
+        compare->add_option("A", compare_to.a, "results.db, or the directory of a sweep")
+            ->required()
+            ->type_name("");
+        compare->add_option("B", compare_to.b, "the other one")->required()->type_name("");
+        compare
+            ->add_option("--tolerance", compare_to.tolerance,
+                         "Relative difference that is allowed (default 0)")
+            ->type_name("SHARE")
+            ->check(CLI::Range(0.0, 1e9));
+        compare
+            ->add_option("--absolute", compare_to.absolute,
+                         "Difference that is allowed beside it, in cycles or messages (default 0)")
+            ->type_name("N")
+            ->check(CLI::Range(0.0, 1e18));
+        compare
+            ->add_option("--metric", compare_to.metrics,
+                         "Only these: answer, answer.p99, completed, stage ...")
+            ->type_name("NAME")
+            ->allow_extra_args(false);
+        compare
+            ->add_option("--ignore", compare_to.ignore,
+                         "Axis that does not tell points apart, to compare two designs")
+            ->type_name("KEY")
+            ->allow_extra_args(false);
+        compare->add_option("--most", compare_to.most, "Differences shown (default 20)")->type_name("N");
+        compare->add_option("--csv", compare_to.csv, "Writes every difference")->type_name("FILE");
     }
 
     static void add_set(CLI::App* command, std::vector<std::string>& into) {
@@ -244,6 +315,12 @@ int dispatch(command_line& line, std::vector<std::string> arguments) {
     }
     if (*line.cosim) {
         return cosim_command(line.cosim_to);
+    }
+    if (*line.sweep) {
+        return sweep_command(line.sweep_to);
+    }
+    if (*line.compare) {
+        return compare_command(line.compare_to);
     }
     if (*line.check) {
         return check_command(line.check_files, line.check_overrides);

@@ -30,6 +30,7 @@ constexpr tool tools[] = {
     {"vcd2fst", "gtkwave", "makes a wave file small; a test checks waves with it"},
     {"tshark", "tshark", "decodes captured packets"},
     {"verilator", "verilator", "compiles Verilog for co-simulation"},
+    {"make", "make", "builds the pin-level SystemC bench of a test"},
     {"iverilog", "iverilog", "second opinion on Verilog"},
     {"yosys", "yosys", "synthesis and formal checks of Verilog"},
     {"z3", "z3", "solver of the formal checks"},

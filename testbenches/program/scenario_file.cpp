@@ -111,7 +111,10 @@ public:
     }
 
     void override_with(const std::string& assignment) {
-        const std::string where = "--set " + printable(assignment);
+        override_with(assignment, "--set " + printable(assignment));
+    }
+
+    void override_with(const std::string& assignment, const std::string& where) {
         const auto equals = assignment.find('=');
         if (equals == std::string::npos) {
             throw input_error(to_line(
@@ -146,6 +149,15 @@ public:
         if (wrong) {
             throw input_error(to_line(*wrong));
         }
+    }
+
+    const std::vector<parameter>& parameters() const { return m_list.all(); }
+    const parameter* find(const std::string& key) const {
+        const auto found = m_parameters.find(key);
+        return found == m_parameters.end() ? nullptr : found->second;
+    }
+    complaint unknown(const std::string& where, const std::string& key) const {
+        return unknown_key(where, key);
     }
 
 private:
@@ -730,6 +742,33 @@ input_error scenario_file::located(const scenario_error& error) const {
         }
     }
     return input_error((where.empty() ? path + ":" + file_start : where) + ": " + message);
+}
+
+struct scenario_editor::parts {
+    explicit parts(const scenario_file& given) : base(given.config), file(given), reader(given.path, file) {}
+    scenario_config base;
+    scenario_file file;
+    scenario_reader reader;
+};
+
+scenario_editor::scenario_editor(const scenario_file& base) : m_parts(std::make_unique<parts>(base)) {}
+
+scenario_editor::~scenario_editor() = default;
+
+void scenario_editor::set(const std::string& key, const std::string& value, const std::string& where) {
+    m_parts->reader.override_with(key + "=" + value, where);
+}
+
+void scenario_editor::restore() { m_parts->file.config = m_parts->base; }
+
+const scenario_config& scenario_editor::config() const { return m_parts->file.config; }
+
+const std::vector<parameter>& scenario_editor::parameters() const { return m_parts->reader.parameters(); }
+
+const parameter* scenario_editor::find(const std::string& key) const { return m_parts->reader.find(key); }
+
+input_error scenario_editor::unknown_key(const std::string& key, const std::string& where) const {
+    return input_error(to_line(m_parts->reader.unknown(where, key)));
 }
 
 scenario_file parse_scenario(const std::string& text, const std::string& path,

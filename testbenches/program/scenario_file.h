@@ -2,6 +2,7 @@
 #define HCASIM_TESTBENCHES_PROGRAM_SCENARIO_FILE_H
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,31 @@ scenario_file parse_scenario(const std::string& text, const std::string& path,
 
 /// read_scenario() for those who want the configuration only.
 scenario_config load_scenario(const std::string& path, const std::vector<std::string>& overrides);
+
+/// A scenario whose parameters are given other values one after another, each checked as --set is.
+class scenario_editor {
+public:
+    explicit scenario_editor(const scenario_file& base);
+    ~scenario_editor();
+    scenario_editor(const scenario_editor&) = delete;
+    scenario_editor& operator=(const scenario_editor&) = delete;
+
+    /// `value` as it is written in TOML. Throws input_error that names `where` ("FILE:LINE:COL").
+    void set(const std::string& key, const std::string& value, const std::string& where);
+    /// Back to the values of the base.
+    void restore();
+    const scenario_config& config() const;
+    /// All parameters; their getters and setters are those of config().
+    const std::vector<parameter>& parameters() const;
+    /// Null when there is none of that name.
+    const parameter* find(const std::string& key) const;
+    /// The line for an unknown key, with the nearest known one.
+    input_error unknown_key(const std::string& key, const std::string& where) const;
+
+private:
+    struct parts;
+    std::unique_ptr<parts> m_parts;
+};
 
 /// What a value of this parameter may be, in words: "an integer from 1 to 65536 (entries)".
 std::string allowed_values(const parameter& p);
