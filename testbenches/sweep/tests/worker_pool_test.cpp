@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -85,7 +87,8 @@ TEST_CASE("a piece that ends its process twice is given up and all others are do
 
 TEST_CASE("a process that somebody else ends costs nothing", "[worker_pool]") {
     collected c;
-    const std::string marker = "/tmp/hcasim_pool." + std::to_string(::getpid());
+    const std::string marker =
+        (std::filesystem::temp_directory_path() / ("hcasim_pool." + std::to_string(::getpid()))).string();
     ::unlink(marker.c_str());
     worker_pool pool(
         2,
