@@ -154,14 +154,14 @@ module send_scheduler_formal (
     wire [1:0]  used         = \dut.written.used ;
     wire [479:0] entries = {
         \dut.entries[7] , \dut.entries[6] , \dut.entries[5] , \dut.entries[4] ,
-        \dut.entries[3] , \dut.entries[2] , \dut.entries[1] , \dut.entries[0] 
+        \dut.entries[3] , \dut.entries[2] , \dut.entries[1] , \dut.entries[0]
     };
     wire [191:0] qpns = {
         \dut.qpns[7] , \dut.qpns[6] , \dut.qpns[5] , \dut.qpns[4] ,
-        \dut.qpns[3] , \dut.qpns[2] , \dut.qpns[1] , \dut.qpns[0] 
+        \dut.qpns[3] , \dut.qpns[2] , \dut.qpns[1] , \dut.qpns[0]
     };
     wire [7:0] written_words = {
-        \dut.written.words[1] , \dut.written.words[0] 
+        \dut.written.words[1] , \dut.written.words[0]
     };
     wire [127:0] ready_words = {
         \dut.ready.level[0].storage.words[15] , \dut.ready.level[0].storage.words[14] ,
@@ -171,11 +171,11 @@ module send_scheduler_formal (
         \dut.ready.level[0].storage.words[7] , \dut.ready.level[0].storage.words[6] ,
         \dut.ready.level[0].storage.words[5] , \dut.ready.level[0].storage.words[4] ,
         \dut.ready.level[0].storage.words[3] , \dut.ready.level[0].storage.words[2] ,
-        \dut.ready.level[0].storage.words[1] , \dut.ready.level[0].storage.words[0] 
+        \dut.ready.level[0].storage.words[1] , \dut.ready.level[0].storage.words[0]
     };
     wire [47:0] from = {
         \dut.from[15] , \dut.from[14] , \dut.from[13] , \dut.from[12] , \dut.from[11] , \dut.from[10] , \dut.from[9] , \dut.from[8] ,
-        \dut.from[7] , \dut.from[6] , \dut.from[5] , \dut.from[4] , \dut.from[3] , \dut.from[2] , \dut.from[1] , \dut.from[0] 
+        \dut.from[7] , \dut.from[6] , \dut.from[5] , \dut.from[4] , \dut.from[3] , \dut.from[2] , \dut.from[1] , \dut.from[0]
     };
 
     // Of the watched slot. An entry that has not been written reads as zero.

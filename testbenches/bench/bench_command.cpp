@@ -1,7 +1,9 @@
 #include "testbenches/bench/bench_command.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,6 +12,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <memory>
@@ -215,6 +218,7 @@ public:
         through_tlm();
         end_to_end();
         idle();
+        sweeps();
         if (!m_options.quick) {
             first_cycle();
             memory();
@@ -457,12 +461,9 @@ private:
 
     /// A fresh process of this program, from exec to its first simulated cycle.
     void first_cycle() {
-        std::array<char, 4096> path{};
-        const ssize_t length = readlink("/proc/self/exe", path.data(), path.size() - 1);
-        const std::string program =
-            length > 0 ? std::string(path.data(), static_cast<std::size_t>(length)) : "";
-        if (program.size() < 6 || program.substr(program.size() - 6) != "hcasim") {
-            return;  // called from another program
+        const std::string program = own_program();
+        if (program.empty()) {
+            return;
         }
         std::vector<double> times;
         for (unsigned i = 0; i < m_options.repeats; ++i) {
@@ -498,6 +499,103 @@ private:
         fmt::print("Start: {:.3g} ms from exec to the first simulated cycle (wall clock)\n", ms.median);
         m_report.json["first_cycle_ms"] = to_json(ms);
         goal("first simulated cycle after start", ms.median, "ms", true, 30);
+    }
+
+    /// Points of a sweep, through the command itself: from its start to the last one in the database.
+    void sweeps() {
+        const std::string program = own_program();
+        if (program.empty()) {
+            return;
+        }
+        std::array<char, 64> directory{};
+        std::snprintf(directory.data(), directory.size(), "%s",
+                      (std::filesystem::temp_directory_path() / "hcasim_bench_XXXXXX").c_str());
+        if (mkdtemp(directory.data()) == nullptr) {
+            return;
+        }
+        const std::filesystem::path work = directory.data();
+        // Cards that set themselves up, and a whole connection with a send each way.
+        const std::string head = "schema = \"hcasim.scenario/1\"\n";
+        std::ofstream(work / "short.toml") << head << "[run]\nmax_cycles = 2000\n";
+        std::ofstream(work / "whole.toml") << head;
+        const unsigned points = m_options.quick ? 1000 : 20000;
+        const auto timed = [&](const char* scenario, unsigned count, unsigned jobs) {
+            std::ofstream(work / "sweep.toml") << "schema = \"hcasim.sweep/1\"\nscenario = \"" << scenario
+                                               << "\"\n[repeat]\nseeds = " << count / 10
+                                               << "\n[[axis]]\nkey = \"host.mmio_write_ns\"\nlinear = { from "
+                                                  "= 100, to = 190, count = 10 }\n";
+            std::filesystem::remove_all(work / "out");
+            return run_program({program, "sweep", (work / "sweep.toml").string(), "--out",
+                                (work / "out").string(), "--jobs", std::to_string(jobs)});
+        };
+        std::vector<double> rates, gains, whole_rates;
+        for (unsigned i = 0; i < std::min(m_options.repeats, 3u); ++i) {
+            const double one = timed("short.toml", points, 1).seconds;
+            const double two = timed("short.toml", points, 2).seconds;
+            const double whole = timed("whole.toml", points / 4, 2).seconds;
+            if (one > 0 && two > 0 && whole > 0) {
+                rates.push_back(points / two);
+                gains.push_back(one / two);
+                whole_rates.push_back(points / 4 / whole);
+            }
+        }
+        if (!rates.empty()) {
+            const spread rate = spread_of(rates);
+            const spread gain = spread_of(gains);
+            const spread whole = spread_of(whole_rates);
+            fmt::print(
+                "Sweep, wall clock, 2 jobs: {:.0f} points/s of 2,000 cycles, {:.2f} times as many as with 1; "
+                "{:.0f} points/s of a connection with a send each way\n",
+                rate.median, gain.median, whole.median);
+            m_report.json["sweep_points_per_second"] = to_json(rate);
+            m_report.json["sweep_two_jobs_against_one"] = to_json(gain);
+            m_report.json["sweep_connections_per_second"] = to_json(whole);
+            goal("points of a sweep, 2,000 cycles each, 2 jobs", rate.median, "points/s", false, 10000);
+            goal("2 jobs against 1", gain.median, "", false, 1.8);
+        }
+        if (!m_options.quick) {
+            constexpr unsigned many = 100000;
+            const double megabytes = static_cast<double>(timed("short.toml", many, 2).peak_bytes) / 1e6;
+            m_report.json["sweep_of_100000_points_mb"] = megabytes;
+            goal("memory of a sweep of 100,000 points", megabytes, "MB", true, 300);
+        }
+        std::filesystem::remove_all(work);
+    }
+
+    static std::string own_program() {
+        std::array<char, 4096> path{};
+        const ssize_t length = readlink("/proc/self/exe", path.data(), path.size() - 1);
+        const std::string program =
+            length > 0 ? std::string(path.data(), static_cast<std::size_t>(length)) : "";
+        const bool is_hcasim = program.size() >= 6 && program.substr(program.size() - 6) == "hcasim";
+        return is_hcasim ? program : "";  // not called from another program
+    }
+
+    struct finished_program {
+        double seconds = 0;  // wall clock; 0: it did not end well
+        std::uint64_t peak_bytes = 0;
+    };
+    static finished_program run_program(std::vector<std::string> words) {
+        std::vector<char*> argv;
+        for (std::string& word : words) {
+            argv.push_back(word.data());
+        }
+        argv.push_back(nullptr);
+        posix_spawn_file_actions_t actions;
+        posix_spawn_file_actions_init(&actions);
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+        const std::uint64_t begin = clock_ns(CLOCK_MONOTONIC);
+        pid_t child = 0;
+        const bool started = posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), environ) == 0;
+        posix_spawn_file_actions_destroy(&actions);
+        int status = 0;
+        rusage used{};
+        if (!started || wait4(child, &status, 0, &used) != child || status != 0) {
+            return {};
+        }
+        return {static_cast<double>(clock_ns(CLOCK_MONOTONIC) - begin) / 1e9,
+                static_cast<std::uint64_t>(used.ru_maxrss) * 1024};
     }
 
     options m_options;

@@ -42,7 +42,6 @@ constexpr std::uint64_t lost_after_cycles = 1'000'000;
 // queues whose size is configured.
 constexpr std::uint32_t packets_between_blocks = 64;
 constexpr std::uint32_t wave_qps = 64;
-constexpr std::size_t lids = 65536;
 
 std::string hex(std::uint32_t value, int digits) {
     char text[16];
@@ -76,7 +75,7 @@ struct recorder::run_state {
     };
     std::vector<host_qps> lookup;
     std::vector<tracked_qp*> data_qps;
-    std::vector<std::uint32_t> host_of_lid;  // host + 1, 0 = not seen yet
+    std::vector<std::uint32_t> host_of_lid;  // host + 1, 0 = not seen yet; up to the largest one seen
 
     struct {
         std::uint64_t comm_est = 0, gate_closed = 0, gate_opened = 0, late_opener = 0, packet_lost = 0,
@@ -646,7 +645,11 @@ void recorder::run_state::packet(std::uint32_t host, const std::uint8_t* bytes, 
     if (next_header < 2 || size_bytes < bth + ib::bth_bytes) {
         return;
     }
-    host_of_lid[ib::load_be16(bytes + 6)] = host + 1;
+    const std::size_t lid = ib::load_be16(bytes + 6);
+    if (lid >= host_of_lid.size()) {
+        host_of_lid.resize(lid + 1);
+    }
+    host_of_lid[lid] = host + 1;
     const std::uint8_t op = bytes[bth];
     const std::uint32_t psn = ib::load_be24(bytes + bth + 9);
     tracked_qp& q = qp(host, qpn);
@@ -654,7 +657,8 @@ void recorder::run_state::packet(std::uint32_t host, const std::uint8_t* bytes, 
         on_request(q, op, psn, cycle);
     } else if (ib::is_rc_response(op)) {
         on_response(q, cycle);
-        const std::uint32_t peer_host = host_of_lid[ib::load_be16(bytes + 2)];
+        const std::size_t peer_lid = ib::load_be16(bytes + 2);
+        const std::uint32_t peer_host = peer_lid < host_of_lid.size() ? host_of_lid[peer_lid] : 0;
         if (op == ib::rc_acknowledge && peer_host != 0 &&
             size_bytes >= bth + ib::bth_bytes + ib::aeth_bytes) {
             const auto& peers = lookup[peer_host - 1].by_qpn;
@@ -843,7 +847,6 @@ void recorder::reset(const scenario_config& scenario) {
     for (auto& h : s.lookup) {
         h.by_slot.assign(slots, nullptr);
     }
-    s.host_of_lid.assign(lids, 0);
 }
 
 observer& recorder::of_host(std::uint32_t host) { return *m_state->hosts.at(host); }

@@ -299,20 +299,15 @@ void result_store::add(const point_row& row) {
     }
     sqlite_statement& d = *m_add_distribution;
     for (const distribution_row& row_d : row.distributions) {
+        if (row_d.count == 0) {
+            continue;
+        }
         std::string curve;
         d.bind(1, row.point);
         d.bind(2, row_d.name);
         d.bind(3, row_d.count);
         int at = 4;
-        const auto add_number = [&](auto value) {
-            // There is no percentile of nothing.
-            if (row_d.count == 0) {
-                d.bind_null(at);
-            } else {
-                d.bind(at, value);
-            }
-            ++at;
-        };
+        const auto add_number = [&](auto value) { d.bind(at++, value); };
         add_number(row_d.min);
         add_number(static_cast<double>(row_d.mean_milli) / 1000);
         for (const std::uint64_t value : {row_d.p50, row_d.p90, row_d.p99, row_d.p99_9, row_d.max}) {

@@ -86,7 +86,9 @@ void sqlite_db::close::operator()(sqlite3* db) const { sqlite3_close_v2(db); }
 
 sqlite_db::sqlite_db(const std::string& path, mode how) : m_path(path) {
     sqlite3* db = nullptr;
-    const int flags = how == mode::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    // One thread uses it.
+    const int flags = SQLITE_OPEN_NOMUTEX |
+                      (how == mode::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
     const int code = sqlite3_open_v2(path.c_str(), &db, flags, nullptr);
     m_db.reset(db);
     if (code != SQLITE_OK) {

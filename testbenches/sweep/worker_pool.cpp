@@ -72,7 +72,10 @@ std::string why_it_ended(int status) {
 }  // namespace
 
 worker_pool::worker_pool(unsigned jobs, std::function<work_t()> prepare, double timeout_seconds)
-    : m_jobs(std::max(1u, jobs)), m_prepare(std::move(prepare)), m_timeout_seconds(timeout_seconds) {}
+    : m_jobs(std::max(1u, jobs)),
+      m_prepare(std::move(prepare)),
+      m_timeout_seconds(timeout_seconds),
+      m_part(std::size_t{1} << 16) {}
 
 worker_pool::~worker_pool() {
     for (worker& w : m_workers) {
@@ -175,8 +178,7 @@ void worker_pool::give(worker& w) {
 
 // False when the taker wants no more.
 bool worker_pool::receive(worker& w, const std::function<bool(const outcome&)>& take) {
-    std::array<char, 65536> part{};
-    const ssize_t n = ::recv(w.socket, part.data(), part.size(), MSG_DONTWAIT);
+    const ssize_t n = ::recv(w.socket, m_part.data(), m_part.size(), MSG_DONTWAIT);
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
         return true;
     }
@@ -187,7 +189,7 @@ bool worker_pool::receive(worker& w, const std::function<bool(const outcome&)>& 
         w.process = -1;
         return replace(w, why_it_ended(status), take);
     }
-    w.received.append(part.data(), static_cast<std::size_t>(n));
+    w.received.append(m_part.data(), static_cast<std::size_t>(n));
     std::size_t at = 0;
     bool more = true;
     while (more && w.received.size() - at >= sizeof(std::uint64_t)) {

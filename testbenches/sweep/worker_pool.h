@@ -59,6 +59,7 @@ private:
     std::deque<std::uint64_t> m_todo;
     std::vector<std::uint64_t> m_crashed_once;
     double m_mean_seconds = 0;
+    std::vector<char> m_part;  // of what is received, one read
 };
 
 }  // namespace hcasim
