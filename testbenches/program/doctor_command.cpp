@@ -1,6 +1,7 @@
 #include <systemc>
 
 #include <fmt/format.h>
+#include <sqlite3.h>
 #include <toml++/toml.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -78,6 +79,7 @@ int doctor_command() {
     print_line("fmt",
                fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100));
     print_line("xxHash", fmt::format("{}.{}.{}", XXH_VERSION_MAJOR, XXH_VERSION_MINOR, XXH_VERSION_RELEASE));
+    print_line("SQLite", fmt::format("{} (runs with {})", SQLITE_VERSION, sqlite3_libversion()));
     print_line("zlib", fmt::format("{} (runs with {})", ZLIB_VERSION, zlibVersion()));
     fmt::print("\noptional tools\n");
     const char* as_root = ::geteuid() == 0 ? "" : "sudo ";
