@@ -97,6 +97,7 @@ public:
             throw input_error(
                 to_line({m_plan.path + ":1:1", "axis", "is missing", "at least one [[axis]]", ""}));
         }
+        refuse_vain_overrides();
         try {
             m_plan.list_points();
         } catch (const std::length_error& error) {
@@ -224,6 +225,30 @@ private:
         m_editor = std::make_unique<scenario_editor>(m_plan.base);
         for (const parameter& p : m_editor->parameters()) {
             m_base_values.emplace_back(p);
+        }
+    }
+
+    // --set on a key that the sweep itself gives to every point would do nothing.
+    void refuse_vain_overrides() const {
+        for (const std::string& assignment : m_plan.overrides) {
+            const std::string key = assignment.substr(0, assignment.find('='));
+            const std::string where = "--set " + printable(assignment);
+            const std::size_t index = index_of(key, where);
+            const auto gives = [index](const settings& values) {
+                return std::any_of(values.begin(), values.end(),
+                                   [index](const auto& v) { return v.first == index; });
+            };
+            for (const sweep_grid& grid : m_plan.grids) {
+                const bool on_axis =
+                    std::any_of(grid.axes.begin(), grid.axes.end(), [&](const sweep_axis& axis) {
+                        return std::any_of(axis.entries.begin(), axis.entries.end(),
+                                           [&](const sweep_axis::entry& e) { return gives(e.values); });
+                    });
+                if (on_axis || gives(grid.fixed)) {
+                    throw input_error(to_line({where, key, "is changed by the sweep itself",
+                                               "a key that it leaves alone; --filter chooses points", ""}));
+                }
+            }
         }
     }
 

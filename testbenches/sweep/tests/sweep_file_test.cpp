@@ -259,6 +259,8 @@ TEST_CASE("a bad sweep file gives one line with its place", "[sweep_file]") {
         CHECK(line.find(b.fragment) != std::string::npos);
         CHECK(line.find('\n') == std::string::npos);
     }
+    CHECK_THROWS_WITH(d.read("[[axis]]\nkey = \"hca.qps\"\nvalues = [64]\n", {"hca.qps=64"}),
+                      has_part("is changed by the sweep itself"));
     CHECK_THROWS_WITH(d.read("[[axis]]\nkey = \"hca.qps\"\nvalues = [64]\n", {"hca.qp=4"}),
                       has_part("--set hca.qp=4"));
 }
