@@ -75,7 +75,7 @@ public:
         read_grid_keys(root, common);
         const auto grids = tables(root, "grid");
         if (grids.empty()) {
-            m_plan.grids.push_back(std::move(common));
+            m_plan.grids.push_back(common);
         }
         std::set<std::string> names;
         for (const toml::table* t : grids) {
