@@ -176,6 +176,11 @@ struct command_line {
         sweep->add_option("--slurm-opt", sweep_to.slurm_options, "Option passed to sbatch")
             ->type_name("OPTION")
             ->allow_extra_args(false);
+        sweep
+            ->add_option("--slurm-chunk-seconds", sweep_to.slurm_chunk_seconds,
+                         "Work of a task on the cluster, about (default 30)")
+            ->type_name("SECONDS")
+            ->check(CLI::Range(0.001, 1e6));
         sweep->add_option("--points", sweep_to.points_file)->group("");
         sweep->add_option("--shard", sweep_to.shard)->group("");
     }

@@ -24,6 +24,7 @@
 #include "testbenches/program/output_file.h"
 #include "testbenches/sweep/point_runner.h"
 #include "testbenches/sweep/result_store.h"
+#include "testbenches/sweep/slurm_run.h"
 #include "testbenches/sweep/sweep_file.h"
 #include "testbenches/sweep/sweep_progress.h"
 #include "testbenches/sweep/worker_pool.h"
@@ -358,6 +359,7 @@ int run_sweep(const sweep_arguments& arguments) {
         options.push_back("--set " + o);
     }
     bool whole = false;
+    bool missing = false;
     std::uint64_t before = 0;
     const double begin = now_seconds();
     {
@@ -374,23 +376,36 @@ int run_sweep(const sweep_arguments& arguments) {
         if (before != 0) {
             fmt::print(stderr, "{} of {} points are there already\n", before, all);
         }
-        local_run run(plan, arguments, jobs);
-        whole = points.empty() || run.run(store, points);
+        std::uint64_t done = 0;
+        std::string with;
+        if (arguments.backend == "slurm") {
+            slurm_run run(plan, arguments, directory);
+            whole = points.empty() || run.run(store, points, [] { return interrupted != 0; });
+            done = run.done();
+            with = "Slurm";
+        } else {
+            local_run run(plan, arguments, jobs);
+            whole = points.empty() || run.run(store, points);
+            done = run.done();
+            with = fmt::format("{} {}", jobs, jobs == 1 ? "job" : "jobs");
+        }
         const double seconds = now_seconds() - begin;
-        fmt::print("{}: {} points in {} ({:.0f} a second, {} {})\n", path, run.done(), duration_text(seconds),
-                   static_cast<double>(run.done()) / std::max(seconds, 1e-3), jobs,
-                   jobs == 1 ? "job" : "jobs");
+        fmt::print("{}: {} points in {} ({:.0f} a second, {})\n", path, done, duration_text(seconds),
+                   static_cast<double>(done) / std::max(seconds, 1e-3), with);
         if (!whole) {
             fmt::print(stderr, "stopped: {} of {} points are saved; the same command goes on\n",
-                       before + run.done(), all);
+                       before + done, all);
         }
+        const std::vector<bool> now = store.finished();
+        missing = std::any_of(points.begin(), points.end(), [&now](std::uint64_t n) { return !now[n]; });
     }
     if (csv.wanted()) {
         sqlite_db db(path, sqlite_db::mode::read);
         csv.write(results_csv(db));
         fmt::print("csv written to {}\n", csv.path());
     }
-    return interrupted != 0 ? exit_interrupted : verdict(path);
+    const int code = verdict(path);
+    return interrupted != 0 ? exit_interrupted : code == exit_good && missing ? exit_differs : code;
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ struct sweep_arguments {
     std::string csv;
     std::string backend = "local";
     std::vector<std::string> slurm_options;  ///< passed to sbatch
+    double slurm_chunk_seconds = 30;         ///< work of a task, about
     /// Of a task of a cluster: the points (numbers, one per line of this file) go to this database alone.
     std::string points_file, shard;
 };
