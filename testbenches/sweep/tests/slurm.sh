@@ -11,7 +11,7 @@ rm -rf "$scratch" && mkdir -p "$scratch" && cd "$scratch" || exit 1
 failures=0
 fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
 # Paths of sockets are short.
-lab=$(mktemp -d "${TMPDIR:-/tmp}/slurm_lab.XXXXXX")
+lab=$(mktemp -d -t slurm_lab.XXXXXX)
 trap '"$here/slurm_lab.sh" stop "$lab"; rm -rf "$lab"' EXIT
 # A node that does not answer is given up after five seconds.
 SLURMD_TIMEOUT=5 "$here/slurm_lab.sh" start "$lab" || { cat "$lab"/log/*; exit 1; }
