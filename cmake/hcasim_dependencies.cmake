@@ -1,6 +1,6 @@
 # Everything that comes from outside, found once and given one target name each:
 #   hcasim::systemc  hcasim::zlib                                          the model
-#   hcasim::cli11  hcasim::toml  hcasim::json  hcasim::fmt  hcasim::xxhash  the program
+#   hcasim::cli11  hcasim::toml  hcasim::json  hcasim::fmt  hcasim::xxhash  hcasim::sqlite  the program
 #   hcasim::catch2  hcasim::rapidcheck                                     the tests
 # The root script hcasim has the packages they come in.
 
@@ -20,6 +20,8 @@ if(HCASIM_PROGRAM OR HCASIM_TESTS)
   # toml++ is a shared library in some distributions and header-only in others; pkg-config tells which.
   pkg_check_modules(hcasim_toml REQUIRED IMPORTED_TARGET tomlplusplus>=3.0)
   pkg_check_modules(hcasim_xxhash REQUIRED IMPORTED_TARGET libxxhash)
+  pkg_check_modules(hcasim_sqlite REQUIRED IMPORTED_TARGET sqlite3)
+  add_library(hcasim::sqlite ALIAS PkgConfig::hcasim_sqlite)
   add_library(hcasim::cli11 ALIAS CLI11::CLI11)
   add_library(hcasim::json ALIAS nlohmann_json::nlohmann_json)
   add_library(hcasim::fmt ALIAS fmt::fmt)

@@ -28,6 +28,7 @@ constexpr const char* examples = R"(Examples:
   hcasim check my_scenario.toml
   hcasim regress --junit report.xml
   hcasim cosim all --cycles 1000000 --seed 1
+  hcasim report study
 
 Exit codes: 0 good, 1 a result or the Verilog differs, 2 bad input, 3 a rule of the protocol was violated.)";
 
@@ -69,6 +70,7 @@ struct command_line {
         app.add_subcommand("doctor", "Says what is installed, what is missing and the command that mends it");
     CLI::App* cosim = app.add_subcommand(
         "cosim", "Runs the Verilog of a block beside the model and compares them in every cycle");
+    CLI::App* report = app.add_subcommand("report", "Makes one HTML file of the results of a sweep");
     CLI::App* bench = app.add_subcommand("bench", "Speed of the model against a plain loop of the same work");
 
     run_arguments run_to;
@@ -76,6 +78,7 @@ struct command_line {
     regress_arguments regress_to;
     params_arguments params_to;
     cosim_arguments cosim_to;
+    report_arguments report_to;
     std::vector<std::string> check_files, check_overrides;
 
     command_line() {
@@ -132,6 +135,10 @@ struct command_line {
                         "Tries the faults of rtl_cosim/mutants: each must be caught");
         cosim->add_flag("--full-coverage", cosim_to.full_coverage,
                         "Fails when a situation of the coverage list did not come about");
+        report->add_option("DIR", report_to.directory, "Directory of a sweep, or its results.db")
+            ->required()
+            ->type_name("");
+        report->add_option("--out", report_to.out, "Default: report.html in the directory")->type_name("FILE");
         // It reads its own options.
         bench->prefix_command();
         bench->set_help_flag();
@@ -244,6 +251,9 @@ int dispatch(command_line& line, std::vector<std::string> arguments) {
     }
     if (*line.cosim) {
         return cosim_command(line.cosim_to);
+    }
+    if (*line.report) {
+        return report_command(line.report_to);
     }
     if (*line.check) {
         return check_command(line.check_files, line.check_overrides);
