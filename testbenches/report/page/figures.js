@@ -31,17 +31,17 @@ const figures = (() => {
     const n = xs.length;
     if (n < fewest_points) return null;
     const at = by_logarithm ? xs.map(Math.log) : xs;
-    const low = Math.min(...ys), high = Math.max(...ys);
+    const range = Math.max(...ys) - Math.min(...ys);
     const change = ys[n - 1] - ys[0];
-    if (!(high - low > smallest_change * Math.abs(high)) || change === 0 || at[n - 1] === at[0]) return null;
+    if (range <= smallest_change * Math.max(...ys.map(Math.abs))) return null;
+    // A curve that comes back has a peak, not a knee.
+    if (Math.abs(change) < range / 2) return null;
     let best = null, farthest = smallest_distance;
     for (let i = 1; i < n - 1; ++i) {
       const x = (at[i] - at[0]) / (at[n - 1] - at[0]);
       const y = (ys[i] - ys[0]) / change;
-      // A curve that leaves the range of its ends has a peak there, no knee.
-      const distance = y < -0.5 || y > 1.5 ? 0 : Math.abs(y - x);
-      if (distance > farthest) {
-        farthest = distance;
+      if (Math.abs(y - x) > farthest) {
+        farthest = Math.abs(y - x);
         best = i;
       }
     }

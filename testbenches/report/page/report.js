@@ -144,13 +144,17 @@ function chart_config() {
   };
 }
 
-// Draws a specification in a new figure of the container. `heading` stands above, `alternative` is for those who do not see it.
-function draw(container, spec, heading, alternative) {
+function add_figure(container, heading) {
   const figure = element('figure', {});
   if (heading) figure.append(element('h3', {}, heading));
+  container.append(figure);
+  return figure;
+}
+
+// Draws a specification in a figure, which is as wide as the others beside it let it be. `alternative` is for those who do not see it.
+function draw(figure, spec, alternative) {
   const place = element('div', { class: 'chart' });
   figure.append(place);
-  container.append(figure);
   const width = Math.max(280, Math.floor(figure.getBoundingClientRect().width) || 640);
   const full = { ...spec(width), config: chart_config(), padding: 4, description: alternative };
   new vega.View(vega.parse(full), { renderer: 'svg', logLevel: vega.Warn }).initialize(place).run();
@@ -187,7 +191,10 @@ function value_scale(name, range, values, by_logarithm) {
 
 // lines: [{ name, look, points: [{ x, y, low, high, tip }] }]; xs: the values along.
 function line_spec({ lines, xs, x_is_number, x_title, y_title, in_time, by_logarithm, step, y_is_share, x_in_time, x_by_logarithm }) {
-  const points = lines.flatMap((line) => line.points.map((p) => ({ ...p, line: line.name, ...line.look })));
+  // Lines that lie on each other: the lower ones are wider, so that all can be seen.
+  const wider = (i) => Math.min(lines.length - 1 - i, 7);
+  const points = lines.flatMap((line, i) => line.points.map((p) => ({ ...p, line: line.name, ...line.look, width: 1.8 + 1.1 * wider(i),
+                                                                      size: (step ? 24 : 48) + 24 * wider(i) })));
   const share_axis = { labels: { update: { text: { signal: "format(datum.value, '.0%')" } } } };
   return (width) => {
     const y = y_is_share ? { scale: { name: 'y', domain: [0, 1], range: 'height' }, ticks: { tickCount: 5 } }
@@ -209,11 +216,11 @@ function line_spec({ lines, xs, x_is_number, x_title, y_title, in_time, by_logar
     }
     line_marks.push({ type: 'line', from: { data: 'line' }, interactive: false, encode: { update: {
       x: { scale: 'x', field: 'x' }, y: { scale: 'y', field: 'y' }, stroke: { field: 'colour' }, strokeDash: { field: 'dash' },
-      strokeWidth: { value: 2.2 }, interpolate: { value: step ? 'step-after' : 'linear' } } } });
+      strokeWidth: { field: 'width' }, interpolate: { value: step ? 'step-after' : 'linear' } } } });
     if (!step || points.length < 400) {
       line_marks.push({ type: 'symbol', from: { data: 'line' }, encode: { update: {
         x: { scale: 'x', field: 'x' }, y: { scale: 'y', field: 'y' }, shape: { field: 'shape' }, fill: { field: 'colour' },
-        size: { value: step ? 30 : 64 }, tooltip: { field: 'tip' } } } });
+        size: { field: 'size' }, tooltip: { field: 'tip' } } } });
     }
     return {
       width, height: 300, autosize: { type: 'fit', contains: 'padding' },
@@ -254,7 +261,7 @@ function bar_spec({ bars, x_title, in_time, short_names }) {
       marks: [
         { type: 'rect', from: { data: 'parts' }, encode: { update: {
           x: { scale: 'x', field: 'from' }, x2: { scale: 'x', field: 'to' }, y: { scale: 'y', field: 'bar' }, height: { scale: 'y', band: 1 },
-          fill: { field: 'colour' }, stroke: { value: colour('ground') }, strokeWidth: { value: 1 }, tooltip: { field: 'tip' } } } },
+          fill: { field: 'colour' }, fillOpacity: { field: 'opacity' }, stroke: { value: colour('ground') }, strokeWidth: { value: 1 }, tooltip: { field: 'tip' } } } },
         { type: 'text', from: { data: 'parts' }, interactive: false, encode: { update: {
           x: { scale: 'x', field: 'middle' }, y: { scale: 'y', field: 'bar', band: 0.5 }, text: { field: 'name' }, align: { value: 'center' },
           baseline: { value: 'middle' }, fill: { field: 'ink' }, fontSize: { value: 11 } } } },
@@ -281,7 +288,7 @@ function swatch(look, kind) {
                        'triangle-left': 'M24 2l-9 5 9 5z' };
     add('path', { d: outlines[look.shape], fill: look.colour });
   } else {
-    add('rect', { width: 14, height: 14, fill: look.colour });
+    add('rect', { width: 14, height: 14, fill: look.colour, 'fill-opacity': look.opacity || 1 });
   }
   return svg;
 }
@@ -416,13 +423,14 @@ function draw_cost() {
       .map((p) => ({ ...p, tip: line.name + ', ' + along + ' = ' + value_text(p.x) + ': ' + m.text(p.y)
                                + (p.n > 1 ? ' (' + m.text(p.low) + ' to ' + m.text(p.high) + ', ' + p.n + ' points)' : '') })),
   })));
+  const places = metrics.map((m) => add_figure(container, m.label + where_fixed()));
   metrics.forEach((m, i) => {
     const drawn = curves[i].filter((line) => line.points.length);
-    if (!drawn.length) { note(container, m.label + ': none of these points has it.'); return; }
+    if (!drawn.length) { note(places[i], 'None of these points has it.'); return; }
     const alternative = m.label + ' over ' + along + ': ' + drawn.map((line) => line.name + ' from ' + m.text(line.points[0].y) + ' to '
       + m.text(line.points[line.points.length - 1].y)).join('; ') + '. The figures stand in a table below.';
-    draw(container, line_spec({ lines: drawn, xs, x_is_number: choice.x_is_number, x_by_logarithm: choice.x_by_logarithm, x_title: axis_label(choice.along_axis),
-                                y_title: m.label, in_time: m.in_time, by_logarithm: choice.by_logarithm }), m.label + where_fixed(), alternative);
+    draw(places[i], line_spec({ lines: drawn, xs, x_is_number: choice.x_is_number, x_by_logarithm: choice.x_by_logarithm, x_title: axis_label(choice.along_axis),
+                                y_title: m.label, in_time: m.in_time, by_logarithm: choice.by_logarithm }), alternative);
   });
   if (choice.lines.length > lines.length) note(container, lines.length + ' of ' + choice.lines.length + ' lines are drawn; the tables have all.');
   cost_ends(metrics);
@@ -449,7 +457,7 @@ function cost_ends(metrics) {
     const from = cell_rows(line, first), to = cell_rows(line, last);
     const curve = xs.map((x) => [x, summary(m.read, cell_rows(line, x)).y]).filter(([, y]) => y !== null);
     const at = choice.x_is_number ? figures.knee(curve.map(([x]) => x), curve.map(([, y]) => y), choice.x_by_logarithm) : null;
-    return { line, from: summary(m.read, from).y, to: summary(m.read, to).y, from_rows: from, to_rows: to,
+    return { line, from: summary(m.read, from).y, to: summary(m.read, to).y, from_rows: from, to_rows: to, low: Math.min(...curve.map(([, y]) => y)), high: Math.max(...curve.map(([, y]) => y)),
              knee: at === null ? 'none' : along + ' = ' + value_text(curve[at][0]) };
   }));
   const head = [choice.series || 'points'];
@@ -463,14 +471,25 @@ function cost_ends(metrics) {
   const m = metrics[metrics.length - 1];
   const known = ends[ends.length - 1].filter((e) => e.from !== null && e.to !== null);
   if (!known.length || xs.length < 2) { $('answer').textContent = ''; return; }
-  const is_same = (e) => Math.abs(e.to - e.from) <= 0.02 * Math.abs(e.from);
-  const same = known.filter(is_same);
-  const moved = known.filter((e) => !is_same(e)).sort((a, b) => Math.abs(b.to - b.from) - Math.abs(a.to - a.from));
-  const told = moved.slice(0, 4).map((e) => e.line.name + ' from ' + m.text(e.from) + ' to ' + m.text(e.to) + (e.from > 0 ? ' (' + factor_text(e.to / e.from) + ')' : ''));
+  const is_near = (a, b) => Math.abs(a - b) <= 0.02 * Math.abs(b);
+  const same = known.filter((e) => is_near(e.low, e.from) && is_near(e.high, e.from));
+  const back = known.filter((e) => !same.includes(e) && is_near(e.to, e.from));
+  const moved = known.filter((e) => !is_near(e.to, e.from)).sort((a, b) => Math.abs(b.to - b.from) - Math.abs(a.to - a.from));
+  const told = moved.slice(0, 4).map((e) => 'from ' + m.text(e.from) + ' to ' + m.text(e.to) + (e.from > 0 ? ' (' + factor_text(e.to / e.from) + ')' : '')
+                                     + (choice.series ? ' with ' + e.line.name : ''));
   const parts = [];
-  if (told.length) parts.push('takes ' + told.join('; ') + (moved.length > told.length ? '; and ' + (moved.length - told.length) + ' more lines' : ''));
-  if (same.length) parts.push('does not move (less than 2 %) for ' + same.map((e) => e.line.name + ' (' + m.text(e.to) + ')').join(', '));
-  $('answer').textContent = 'Going from ' + along + ' = ' + value_text(first) + ' to ' + value_text(last) + where_fixed() + ', ' + m.name + ' ' + parts.join('; it ') + '.';
+  if (told.length) parts.push('goes ' + told.join(', ') + (moved.length > told.length ? ', and moves for ' + (moved.length - told.length) + ' more lines' : ''));
+  if (back.length) {
+    parts.push('comes back to where it began' + (choice.series ? ' with ' : '') + back.slice(0, 4).map((e) => (choice.series ? e.line.name : '') + ' (between '
+      + m.text(e.low) + ' and ' + m.text(e.high) + ')').join(', ') + (back.length > 4 ? ' and ' + (back.length - 4) + ' more' : ''));
+  }
+  if (same.length) {
+    parts.push('stays as it is (within 2 %)' + (choice.series ? ' with ' + same.slice(0, 4).map((e) => e.line.name + ' (' + m.text(e.to) + ')').join(', ')
+      + (same.length > 4 ? ' and ' + (same.length - 4) + ' more' : '') : ''));
+  }
+  const { meaning } = choice.along_axis;
+  $('answer').textContent = 'When ' + along + (meaning ? ' (' + meaning + ')' : '') + ' goes from ' + value_text(first) + ' to ' + value_text(last) + where_fixed() + ', '
+    + m.name + ' ' + parts.join('; it ') + '.';
 }
 
 function draw_heat() {
@@ -528,7 +547,7 @@ function draw_heat() {
       ],
     };
   };
-  draw(container, spec, '', 'Heat map of ' + m.label + ' over ' + x_key + ' and ' + y_key + ': from ' + m.text(low) + ' to ' + m.text(high)
+  draw(add_figure(container), spec, 'Heat map of ' + m.label + ' over ' + x_key + ' and ' + y_key + ': from ' + m.text(low) + ' to ' + m.text(high)
     + '. The figures stand in a table below.');
 }
 
@@ -557,8 +576,8 @@ function draw_spread() {
     const values = lines.flatMap((line) => line.points.map((p) => p.x));
     const end = Math.max(...values);
     for (const line of lines) line.points.push({ ...line.points[line.points.length - 1], x: end });
-    draw(container, line_spec({ lines, step: true, y_is_share: true, x_title: name + (in_time ? '' : ' in cycles'), y_title: 'share of the samples',
-                                x_in_time: in_time, x_by_logarithm: choice.by_logarithm && Math.min(...values) > 0 }), '',
+    draw(add_figure(container), line_spec({ lines, step: true, y_is_share: true, x_title: name + (in_time ? '' : ' in cycles'), y_title: 'share of the samples',
+                                x_in_time: in_time, x_by_logarithm: choice.by_logarithm && Math.min(...values) > 0 }),
          'Distribution of ' + name + ', one line per ' + (choice.series || 'set of points') + '. The percentiles stand in a table below.');
   } else {
     note(container, 'There are no samples of ' + name + ' here.');
@@ -578,14 +597,14 @@ function bars() {
   const list = [];
   for (const line of choice.lines) {
     for (const value of wanted) {
-      const label = [choice.series ? line.name : '', wanted.length > 1 || !choice.series ? choice.along + ' = ' + value_text(value) : ''].filter((t) => t).join(' · ');
+      const label = [choice.series ? line.name : '', !choice.series ? choice.along + ' = ' + value_text(value) : wanted.length > 1 ? value_text(value) : ''].filter((t) => t).join(' · ');
       list.push({ label, rows: cell_rows(line, value) });
     }
   }
   return list.filter((bar) => bar.rows.length);
 }
 const most_bars = 60;
-const bars_where = () => ($('bars').value === 'all' ? 'All values of ' + choice.along : choice.along + ' = ' + $('at').value) + where_fixed();
+const bars_where = () => ($('bars').value === 'all' ? (choice.series ? choice.series + ' · ' + choice.along : 'All values of ' + choice.along) : choice.along + ' = ' + $('at').value) + where_fixed();
 
 function draw_stages() {
   const container = $('stages_chart');
@@ -595,15 +614,17 @@ function draw_stages() {
     .filter((stage) => choice.among.some((row) => cycles_reader(stage, 'mean')(row) > 0));
   $('stages_caption').textContent = bars_where();
   const metrics = stages.map((stage) => metric(stage, 'mean', choice.unit));
-  // Neighbours differ in colour, and in lightness the second time round.
+  // The same colours come a second time, paler.
   const colours = stages.map((stage) => colour('s' + data.stages.indexOf(stage) % 8));
-  fill_legend($('stage_legend'), stages.map((stage, i) => ({ name: stage.slice(6), look: { colour: colours[i] } })), 'bar');
+  const opacities = stages.map((stage) => (data.stages.indexOf(stage) < 8 ? 1 : 0.45));
+  const inks = stages.map((stage, i) => (opacities[i] < 1 ? colour('text') : ink_on(colours[i])));
+  fill_legend($('stage_legend'), stages.map((stage, i) => ({ name: stage.slice(6), look: { colour: colours[i], opacity: opacities[i] } })), 'bar');
   const all = bars();
   const of = (bar) => metrics.map((m) => median(bar.rows.map(m.read)));
   if (stages.length && all.length) {
     const drawn = all.slice(0, most_bars).map((bar) => ({ label: bar.label, parts: of(bar).map((value, i) => ({
-      name: stages[i].slice(6), value: value || 0, colour: colours[i], ink: ink_on(colours[i]), tip: bar.label + ': ' + stages[i].slice(6) + ' ' + metrics[i].text(value) })) }));
-    draw(container, bar_spec({ bars: drawn, x_title: 'mean' + (choice.unit === 'time' ? '' : ', cycles'), in_time: choice.unit === 'time', short_names: true }), '',
+      name: stages[i].slice(6), value: value || 0, colour: colours[i], opacity: opacities[i], ink: inks[i], tip: bar.label + ': ' + stages[i].slice(6) + ' ' + metrics[i].text(value) })) }));
+    draw(add_figure(container), bar_spec({ bars: drawn, x_title: 'mean' + (choice.unit === 'time' ? '' : ', cycles'), in_time: choice.unit === 'time', short_names: true }),
          'Stacked bars: mean time in each stage. The figures stand in a table below.');
     if (all.length > most_bars) note(container, most_bars + ' of ' + all.length + ' bars are drawn; the table has all.');
   } else {
@@ -629,9 +650,9 @@ function draw_gate() {
   if (all.some((bar) => openers.some((name) => count(bar, 'opened_by_' + name) > 0))) {
     const drawn = all.slice(0, most_bars).map((bar) => ({ label: bar.label, parts: openers.map((name, i) => {
       const value = count(bar, 'opened_by_' + name) || 0;
-      return { name, value, colour: looks[i].colour, ink: ink_on(looks[i].colour), tip: bar.label + ': ' + number_text(value) + ' opened by ' + name };
+      return { name, value, colour: looks[i].colour, opacity: 1, ink: ink_on(looks[i].colour), tip: bar.label + ': ' + number_text(value) + ' opened by ' + name };
     }) }));
-    draw(container, bar_spec({ bars: drawn, x_title: 'gates opened', in_time: false, short_names: true }), '', 'Stacked bars: gates opened, by opener. The figures stand in the table below.');
+    draw(add_figure(container), bar_spec({ bars: drawn, x_title: 'gates opened', in_time: false, short_names: true }), 'Stacked bars: gates opened, by opener. The figures stand in the table below.');
   } else {
     note(container, 'No gate was opened here.');
   }
@@ -826,8 +847,11 @@ function show_head() {
   for (const figure of ['p50', 'p99']) {
     const ranked = groups.map((group) => ({ name: value_text(group.value), ...over(figure, group.rows) })).filter((g) => g.ns !== null).sort((a, b) => a.ns - b.ns);
     if (ranked.length < 2) continue;
-    for (const [word, group] of [['best', ranked[0]], ['worst', ranked[ranked.length - 1]]]) {
-      card(word + ' ' + series.key + ' by answer ' + figure + (grid ? ', grid ' + grid : ''), group.name, time_text(group.ns) + ', ' + number_text(group.cycles) + ' cycles', group.cycles);
+    const least = ranked[0].ns, greatest = ranked[ranked.length - 1].ns;
+    if (least === greatest) continue;
+    for (const [word, value] of [['best', least], ['worst', greatest]]) {
+      const alike = ranked.filter((g) => g.ns === value), group = alike[0];
+      card(word + ' ' + series.key + ' by answer ' + figure + (grid ? ', grid ' + grid : ''), group.name + (alike.length > 1 ? ' and ' + (alike.length - 1) + ' more' : ''), time_text(group.ns) + ', ' + number_text(group.cycles) + ' cycles', group.cycles);
     }
   }
 }
