@@ -31,6 +31,7 @@ constexpr const char* examples = R"(Examples:
   hcasim cosim all --cycles 1000000 --seed 1
   hcasim sweep traces/studies/rtr_gate.toml --out study
   hcasim compare study other_study --tolerance 0.01
+  hcasim report study
 
 Exit codes: 0 good, 1 a result or the Verilog differs, 2 bad input, 3 a rule of the protocol was violated.)";
 
@@ -75,6 +76,7 @@ struct command_line {
     CLI::App* sweep = app.add_subcommand(
         "sweep", "Runs a scenario for every point of some axes; goes on with what is missing");
     CLI::App* compare = app.add_subcommand("compare", "Compares two sweeps point by point");
+    CLI::App* report = app.add_subcommand("report", "Makes one HTML file of the results of a sweep");
     CLI::App* bench = app.add_subcommand("bench", "Speed of the model against a plain loop of the same work");
 
     run_arguments run_to;
@@ -84,6 +86,7 @@ struct command_line {
     cosim_arguments cosim_to;
     sweep_arguments sweep_to;
     compare_arguments compare_to;
+    report_arguments report_to;
     std::vector<std::string> check_files, check_overrides;
 
     command_line() {
@@ -142,6 +145,11 @@ struct command_line {
                         "Fails when a situation of the coverage list did not come about");
         add_sweep();
         add_compare();
+        report->add_option("DIR", report_to.directory, "Directory of a sweep, or its results.db")
+            ->required()
+            ->type_name("");
+        report->add_option("--out", report_to.out, "Default: report.html in the directory")
+            ->type_name("FILE");
         // It reads its own options.
         bench->prefix_command();
         bench->set_help_flag();
@@ -326,6 +334,9 @@ int dispatch(command_line& line, std::vector<std::string> arguments) {
     }
     if (*line.compare) {
         return compare_command(line.compare_to);
+    }
+    if (*line.report) {
+        return report_command(line.report_to);
     }
     if (*line.check) {
         return check_command(line.check_files, line.check_overrides);

@@ -59,6 +59,12 @@ struct cosim_arguments {
 };
 int cosim_command(const cosim_arguments& arguments);
 
+struct report_arguments {
+    std::string directory;  ///< of a sweep, or the path of its results.db
+    std::string out;        ///< empty: report.html in the directory
+};
+int report_command(const report_arguments& arguments);
+
 /// The whole command line without the program's name. Prints, and returns the exit code; throws nothing.
 int program_main(const std::vector<std::string>& arguments);
 

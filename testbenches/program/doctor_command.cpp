@@ -14,6 +14,7 @@
 
 #include "build_info.h"
 #include "testbenches/program/commands.h"
+#include "testbenches/report/report_page.h"
 
 namespace hcasim {
 
@@ -36,6 +37,7 @@ constexpr tool tools[] = {
     {"yosys", "yosys", "synthesis and formal checks of Verilog"},
     {"z3", "z3", "solver of the formal checks"},
     {"patch", "patch", "makes the mutants of the Verilog"},
+    {"chromium", "chromium", "a test looks at the report with it"},
     {"sbatch", "slurm-wlm", "runs sweeps on a cluster"},
     {"munged", "munge", "authentication between the nodes of a cluster"},
     {"clang-format", "clang-format", "formatting test"},
@@ -81,9 +83,16 @@ int doctor_command() {
     print_line("xxHash", fmt::format("{}.{}.{}", XXH_VERSION_MAJOR, XXH_VERSION_MINOR, XXH_VERSION_RELEASE));
     print_line("SQLite", fmt::format("{} (runs with {})", SQLITE_VERSION, sqlite3_libversion()));
     print_line("zlib", fmt::format("{} (runs with {})", ZLIB_VERSION, zlibVersion()));
+    print_line("SQLite", fmt::format("{} (runs with {})", SQLITE_VERSION, sqlite3_libversion()));
+    const bool charts = report::has_chart_library();
+    print_line("Vega", charts ? "in the program" : "not there when this was built");
     fmt::print("\noptional tools\n");
     const char* as_root = ::geteuid() == 0 ? "" : "sudo ";
-    int missing = 0;
+    int missing = charts ? 0 : 1;
+    if (!charts) {
+        fmt::print("  {:<14} {:<40} {}\n", "(Vega)", fmt::format("missing: {}apt-get install libjs-vega", as_root),
+                   "charts of `hcasim report`; build again");
+    }
     for (const tool& t : tools) {
         const std::string found = find_command(t.command);
         missing += found.empty() ? 1 : 0;

@@ -68,6 +68,10 @@ bool sqlite_statement::is_integer(int column) const {
     return sqlite3_column_type(m_statement.get(), column) == SQLITE_INTEGER;
 }
 
+bool sqlite_statement::is_real(int column) const {
+    return sqlite3_column_type(m_statement.get(), column) == SQLITE_FLOAT;
+}
+
 std::int64_t sqlite_statement::integer(int column) const {
     return sqlite3_column_int64(m_statement.get(), column);
 }

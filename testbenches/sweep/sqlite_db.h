@@ -38,6 +38,7 @@ public:
     bool is_null(int column) const;
     bool is_text(int column) const;
     bool is_integer(int column) const;
+    bool is_real(int column) const;
     std::int64_t integer(int column) const;
     double real(int column) const;
     std::string text(int column) const;
