@@ -90,7 +90,8 @@ int doctor_command() {
     const char* as_root = ::geteuid() == 0 ? "" : "sudo ";
     int missing = charts ? 0 : 1;
     if (!charts) {
-        fmt::print("  {:<14} {:<40} {}\n", "(Vega)", fmt::format("missing: {}apt-get install libjs-vega", as_root),
+        fmt::print("  {:<14} {:<40} {}\n", "(Vega)",
+                   fmt::format("missing: {}apt-get install libjs-vega", as_root),
                    "charts of `hcasim report`; build again");
     }
     for (const tool& t : tools) {

@@ -45,7 +45,8 @@ int report_command(const report_arguments& arguments) {
     try {
         data = report::report_data(database.string());
     } catch (const report::report_error& error) {
-        throw input_error(to_line({printable(database.string(), 1000), "", printable(error.what(), 200), "", ""}));
+        throw input_error(
+            to_line({printable(database.string(), 1000), "", printable(error.what(), 200), "", ""}));
     }
     data["program_version"] = build_info::version;
     const std::string page = report::report_page(data);

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -71,32 +70,32 @@ private:
     void (*m_size)(int);
 };
 
-// One sweep at a time writes to a directory.
+// One sweep at a time writes to a directory. The lock is the process's: workers do not inherit it, so that it
+// goes with a sweep that is killed, however long its workers take to notice. The file stays: whoever removed
+// it could take it from under somebody who waits.
 class directory_lock {
 public:
     explicit directory_lock(const fs::path& directory)
-        : m_path((directory / "lock").string()),
-          m_file(::open(m_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+        : m_file(::open((directory / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
         if (m_file < 0) {
             throw input_error(
                 to_line({directory.string(), "", std::string("cannot be written to: ") + std::strerror(errno),
                          "a directory for results", ""}));
         }
-        if (::flock(m_file, LOCK_EX | LOCK_NB) != 0) {
+        struct flock whole {};
+        whole.l_type = F_WRLCK;
+        whole.l_whence = SEEK_SET;
+        if (::fcntl(m_file, F_SETLK, &whole) != 0) {
             ::close(m_file);
             throw input_error(to_line(
                 {directory.string(), "", "another sweep is writing there", "another --out, or its end", ""}));
         }
     }
-    ~directory_lock() {
-        ::unlink(m_path.c_str());
-        ::close(m_file);
-    }
+    ~directory_lock() { ::close(m_file); }
     directory_lock(const directory_lock&) = delete;
     directory_lock& operator=(const directory_lock&) = delete;
 
 private:
-    std::string m_path;
     int m_file;
 };
 

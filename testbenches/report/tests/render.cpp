@@ -1,5 +1,5 @@
-// The report as a reader sees it: makes one out of a small database, opens it in a browser without a network and
-// holds what stands in the page against the database.
+// The report as a reader sees it: makes one out of a small database, opens it in a browser without a network
+// and holds what stands in the page against the database.
 //
 //   report_render PROGRAM PAGE_TEST.js DIRECTORY
 //
@@ -139,8 +139,9 @@ void expect_equal(const std::string& what, std::vector<std::string> got, std::ve
 
 // Median of a column over what a condition leaves, by the database itself.
 std::string median_sql(const std::string& column, const std::string& from) {
-    return "SELECT AVG(v) FROM (SELECT " + column + " AS v FROM " + from + " ORDER BY v LIMIT 2 - (SELECT COUNT(*) FROM " +
-           from + ") % 2 OFFSET (SELECT (COUNT(*) - 1) / 2 FROM " + from + "))";
+    return "SELECT AVG(v) FROM (SELECT " + column + " AS v FROM " + from +
+           " ORDER BY v LIMIT 2 - (SELECT COUNT(*) FROM " + from +
+           ") % 2 OFFSET (SELECT (COUNT(*) - 1) / 2 FROM " + from + "))";
 }
 
 std::string rows_of(const std::string& distribution, const std::string& loss, const std::string& design) {
@@ -191,12 +192,15 @@ void compare_with_database(const std::string& page, const std::string& database)
 
     wanted.clear();
     for (const auto& design : designs) {
-        for (const char* column : {"opened_by_rtu", "opened_by_packet", "opened_by_comm_est", "waited", "rejected_posts"}) {
+        for (const char* column :
+             {"opened_by_rtu", "opened_by_packet", "opened_by_comm_est", "waited", "rejected_posts"}) {
             wanted.push_back(one(median_sql(
-                column, "point AS p JOIN setting AS a ON a.point = p.point AND a.key = 'cm.rtu_loss' JOIN setting AS b "
-                        "ON b.point = p.point AND b.key = 'design' WHERE p.status = 'done' AND a.value = 1.0 "
-                        "AND b.value = '" +
-                            design + "'")));
+                column,
+                "point AS p JOIN setting AS a ON a.point = p.point AND a.key = 'cm.rtu_loss' JOIN setting AS "
+                "b "
+                "ON b.point = p.point AND b.key = 'design' WHERE p.status = 'done' AND a.value = 1.0 "
+                "AND b.value = '" +
+                    design + "'")));
         }
         if (design == "software") {
             for (const char* figure : {"p50", "p99", "max"}) {
@@ -220,14 +224,16 @@ int main(int count, char** words) {
     }
     const std::string name = find_browser();
     if (name.empty() || !hcasim::report::has_chart_library()) {
-        std::cerr << "report_render: skipped: " << (name.empty() ? "no chromium" : "built without libjs-vega") << "\n";
+        std::cerr << "report_render: skipped: " << (name.empty() ? "no chromium" : "built without libjs-vega")
+                  << "\n";
         return 77;
     }
     const scratch_directory place;
     const std::string pictures = words[3];
     fs::create_directories(pictures);
     make_small_study(place / "results.db");
-    expect(shell(std::string("'") + words[1] + "' report '" + place.path() + "' >/dev/null") == 0, "no report");
+    expect(shell(std::string("'") + words[1] + "' report '" + place.path() + "' >/dev/null") == 0,
+           "no report");
     const std::string report = place / "report.html";
 
     browser chromium(name, place);

@@ -31,7 +31,8 @@ json at(const json& column, std::size_t row) {
     if (column.is_array()) {
         return column[row];
     }
-    return column.contains("same") ? column["same"] : column["names"][column["index"][row].get<std::size_t>()];
+    return column.contains("same") ? column["same"]
+                                   : column["names"][column["index"][row].get<std::size_t>()];
 }
 
 json data_of_small_study() {

@@ -58,13 +58,14 @@ set = { gate.policy = "software" }
 
 std::string distribution_sql(int point, const std::string& name, int count, long long p50, long long p99,
                              bool with_curve) {
-    const std::string begin = "INSERT INTO distribution VALUES (" + std::to_string(point) + ", '" + name + "', ";
+    const std::string begin =
+        "INSERT INTO distribution VALUES (" + std::to_string(point) + ", '" + name + "', ";
     if (count == 0) {
         return begin + "0, 0, 0.0, 0, 0, 0, 0, 0, " + (with_curve ? "'[]'" : "NULL") + ");";
     }
     const auto n = [](long long value) { return std::to_string(value); };
-    const std::string curve = "'[[" + n(p50 - 10) + ", 1], [" + n(p50) + ", " + n(count / 2) + "], [" + n(p99) +
-                              ", " + n(count) + "]]'";
+    const std::string curve = "'[[" + n(p50 - 10) + ", 1], [" + n(p50) + ", " + n(count / 2) + "], [" +
+                              n(p99) + ", " + n(count) + "]]'";
     return begin + n(count) + ", " + n(p50 - 10) + ", " + n((p50 + p99) / 2) + ".5, " + n(p50) + ", " +
            n(p50 + 1) + ", " + n(p99) + ", " + n(p99) + ", " + n(p99) + ", " + (with_curve ? curve : "NULL") +
            ");";
@@ -77,8 +78,9 @@ std::string point_sql(int point, int seed, double loss, bool software) {
     const bool slow = software && loss > 0;
     const int waited = slow ? 40 + seed : 0;
     if (is_failed) {
-        sql = "INSERT INTO point (point, grid, seed, config_hash, status, message, version, host_seconds) "
-              "VALUES (29, '', 3, '', 'failed', 'it <b>could</b> not be </script> run', '9.8.7', 0.0);";
+        sql =
+            "INSERT INTO point (point, grid, seed, config_hash, status, message, version, host_seconds) "
+            "VALUES (29, '', 3, '', 'failed', 'it <b>could</b> not be </script> run', '9.8.7', 0.0);";
     } else {
         sql = "INSERT INTO point VALUES (" + number + ", '', " + std::to_string(seed) +
               ", 'abcdef0123456789', 'done', '', 100000, 250, 80, 80, 0, 0, 0, 0, " + std::to_string(waited) +
@@ -103,13 +105,15 @@ std::string point_sql(int point, int seed, double loss, bool software) {
 
 void make_small_study(const std::string& database) {
     std::string sql = schema_sql() + "BEGIN;";
-    sql += "INSERT INTO sweep VALUES ('schema', 'hcasim.sweep/1'), ('name', 'small'), ('points', '32'), "
-           "('scenario_file', 'my scenarios/small.toml'), ('scenario_text', '# </script><!-- <b>'), "
-           "('sweep_file', 'small_sweep.toml'), ('identity', 'feedbeef'), ('options', ''), "
-           "('version', '9.8.7'), ('sweep_text', '" +
-           std::string(sweep_text) + "');";
-    sql += "INSERT INTO axis VALUES (0, '', 'cm.rtu_loss', 'real', '', 'probability that an RTU is lost'), "
-           "(1, '', 'design', 'preset', '', '');";
+    sql +=
+        "INSERT INTO sweep VALUES ('schema', 'hcasim.sweep/1'), ('name', 'small'), ('points', '32'), "
+        "('scenario_file', 'my scenarios/small.toml'), ('scenario_text', '# </script><!-- <b>'), "
+        "('sweep_file', 'small_sweep.toml'), ('identity', 'feedbeef'), ('options', ''), "
+        "('version', '9.8.7'), ('sweep_text', '" +
+        std::string(sweep_text) + "');";
+    sql +=
+        "INSERT INTO axis VALUES (0, '', 'cm.rtu_loss', 'real', '', 'probability that an RTU is lost'), "
+        "(1, '', 'design', 'preset', '', '');";
     int point = 0;
     for (const double loss : std::array{0.0, 0.25, 0.5, 0.75, 1.0}) {
         for (const bool software : {false, true}) {

@@ -13,9 +13,9 @@ std::vector<std::string> run_sql(const std::string& database, const std::string&
 /// The tables of a result database, out of docs/sweeps.md: what stands there is what is tested.
 std::string schema_sql();
 
-/// Makes a database of 30 points: five values of cm.rtu_loss, two designs ("hardware, packet" and "software"),
-/// seeds 1 to 3. The first design is always fast and nothing waits; the second is slow from 0.25 on. One point
-/// failed, and two of the 32 that were planned are missing.
+/// Makes a database of 30 points: five values of cm.rtu_loss, two designs ("hardware, packet" and
+/// "software"), seeds 1 to 3. The first design is always fast and nothing waits; the second is slow from 0.25
+/// on. One point failed, and two of the 32 that were planned are missing.
 void make_small_study(const std::string& database);
 
 }  // namespace hcasim::report

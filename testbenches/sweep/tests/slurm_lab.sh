@@ -3,7 +3,7 @@
 #
 #   slurm_lab.sh start DIR    starts it; everything it writes is in DIR. Then: export SLURM_CONF=DIR/slurm.conf
 #   slurm_lab.sh stop DIR     cancels its jobs and ends it
-#   slurm_lab.sh kill DIR N   ends node N (0 or 1) and all that runs on it, as a power cut would
+#   slurm_lab.sh kill DIR N   ends node N (0 or 1) and all that runs on it, as a power cut would; waits until something runs there
 set -u
 what=${1-} lab=${2-}
 [[ $what =~ ^(start|stop|kill)$ && $lab ]] || { sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2; }
@@ -74,10 +74,9 @@ process_of() { local pid; pid=$(cat "$1" 2>/dev/null) && [[ $pid ]] && kill -0 "
 
 # What the jobs of a node run: they know its name and this configuration.
 tasks_of() {
-  local process
-  for process in /proc/[0-9]*; do
-    [[ $(cat "$process/environ" 2>/dev/null | tr '\0' '\n' | grep -cx "SLURMD_NODENAME=$1\|SLURM_CONF=$SLURM_CONF") == 2 ]] &&
-      echo "${process#/proc/}"
+  local file
+  for file in $(grep -lszx "SLURMD_NODENAME=$1" /proc/[0-9]*/environ); do
+    grep -qszx "SLURM_CONF=$SLURM_CONF" "$file" && basename "${file%/environ}"
   done
 }
 
@@ -97,9 +96,14 @@ case $what in
     ;;
   kill)
     node=n${3:?number of the node}
+    tasks=
+    for _ in $(seq 300); do
+      tasks=$(tasks_of "$node")
+      [[ $tasks ]] && break
+      sleep 0.1
+    done
     # The daemon first, then slurmstepd, which outlives it, so that nobody reports what happens to the job.
     daemon=$(process_of "$lab/slurmd.$node.pid") && kill -9 "$daemon"
-    tasks=$(tasks_of "$node")
     for task in $tasks; do
       parent=$(ps -o ppid= -p "$task" | tr -d ' ')
       [[ $(ps -o comm= -p "$parent") == slurmstepd ]] && kill -9 "$parent"
