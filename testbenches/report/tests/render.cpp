@@ -60,6 +60,13 @@ class browser {
 public:
     browser(std::string name, const scratch_directory& place) : m_name(std::move(name)), m_place(place) {}
 
+    /// Whether it starts at all: in a container without what it needs it does not.
+    bool starts() const {
+        return shell("timeout 100 " + m_name + std::string(common_options) + " --user-data-dir='" +
+                     m_place.path() + "/profile' --dump-dom about:blank >/dev/null 2>'" + m_place.path() +
+                     "/messages'") == 0;
+    }
+
     /// The page as it stands when its script is through.
     std::string document(const std::string& file, const std::string& hash) {
         run("--dump-dom", file, hash);
@@ -78,10 +85,11 @@ public:
 
 private:
     void run(const std::string& what, const std::string& file, const std::string& hash) {
-        const std::string options =
-            " --headless --no-sandbox --disable-gpu --host-resolver-rules='MAP * ~NOTFOUND'"
-            " --virtual-time-budget=10000 --enable-logging=stderr --user-data-dir='" +
-            m_place.path() + "/profile' ";
+        const std::string options = common_options +
+                                    std::string(
+                                        " --virtual-time-budget=10000 --enable-logging=stderr"
+                                        " --user-data-dir='") +
+                                    m_place.path() + "/profile' ";
         const int code = shell("timeout 100 " + m_name + options + what + " 'file://" + file + "#" + hash +
                                "' >'" + m_place.path() + "/dom' 2>'" + m_place.path() + "/messages'");
         expect(code == 0, m_name + " ended with " + std::to_string(code));
@@ -91,6 +99,10 @@ private:
             expect(false, "a message on the console: " + messages.substr(console, 400));
         }
     }
+
+    static constexpr const char* common_options =
+        " --headless --no-sandbox --disable-gpu --disable-dev-shm-usage"
+        " --host-resolver-rules='MAP * ~NOTFOUND'";
 
     std::string m_name;
     const scratch_directory& m_place;
@@ -237,6 +249,10 @@ int main(int count, char** words) {
     const std::string report = place / "report.html";
 
     browser chromium(name, place);
+    if (!chromium.starts()) {
+        std::cerr << "report_render: skipped: " << name << " does not start on this machine\n";
+        return 77;
+    }
     const std::string page = chromium.document(report, "");
     compare_with_database(page, place / "results.db");
 

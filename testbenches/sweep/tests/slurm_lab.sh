@@ -67,6 +67,10 @@ NodeName=n0 NodeHostname=$host NodeAddr=127.0.0.1 Port=$((port + 1)) CPUs=1 Stat
 NodeName=n1 NodeHostname=$host NodeAddr=127.0.0.1 Port=$((port + 2)) CPUs=1 State=UNKNOWN
 PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 END
+  # Slurm 23 and later look for a cgroup at the start, which a container may not have.
+  version=$(slurmd -V) && version=${version#slurm* } && ((${version%%.*} >= 23)) &&
+    echo "CgroupPlugin=disabled" >"$lab/cgroup.conf"
+  return 0
 }
 
 # Process of a pid file, if it is still there.
