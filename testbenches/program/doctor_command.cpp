@@ -81,7 +81,6 @@ int doctor_command() {
     print_line("fmt",
                fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100));
     print_line("xxHash", fmt::format("{}.{}.{}", XXH_VERSION_MAJOR, XXH_VERSION_MINOR, XXH_VERSION_RELEASE));
-    print_line("SQLite", fmt::format("{} (runs with {})", SQLITE_VERSION, sqlite3_libversion()));
     print_line("zlib", fmt::format("{} (runs with {})", ZLIB_VERSION, zlibVersion()));
     print_line("SQLite", fmt::format("{} (runs with {})", SQLITE_VERSION, sqlite3_libversion()));
     const bool charts = report::has_chart_library();

@@ -61,7 +61,12 @@ json packed(json column) {
     return {{"names", std::move(names)}, {"index", std::move(index)}};
 }
 
-json empty_column(std::size_t rows) { return std::vector<json>(rows); }
+// The column with this name; a new one has no value in any row.
+json& column_of(std::map<std::string, json>& columns, const std::string& name, std::size_t rows) {
+    const auto found = columns.find(name);
+    return found != columns.end() ? found->second
+                                  : columns.emplace(name, std::vector<json>(rows)).first->second;
+}
 
 json sweep_table(sqlite_db& db) {
     json table = json::object();
@@ -117,7 +122,7 @@ void add_members(const std::string& text, std::size_t row, std::map<std::string,
     }
     for (const auto& [name, value] : object.items()) {
         if (value.is_number()) {
-            columns.try_emplace(name, empty_column(rows)).first->second[row] = value;
+            column_of(columns, name, rows)[row] = value;
         }
     }
 }
@@ -159,7 +164,7 @@ json settings(sqlite_db& db, std::size_t rows, const row_map& row_of) {
     while (s.step()) {
         const auto row = row_of.find(s.integer(0));
         if (row != row_of.end()) {
-            columns.try_emplace(s.text(1), empty_column(rows)).first->second[row->second] = value_of(s, 2);
+            column_of(columns, s.text(1), rows)[row->second] = value_of(s, 2);
         }
     }
     return packed_members(std::move(columns));
@@ -191,7 +196,7 @@ json curves(sqlite_db& db, std::size_t rows, const row_map& row_of) {
                          [](const json& step) { return step.is_array() && step.size() == 2; })) {
             continue;
         }
-        columns.try_emplace(s.text(1), empty_column(rows)).first->second[row->second] = thinned(curve, steps);
+        column_of(columns, s.text(1), rows)[row->second] = thinned(curve, steps);
     }
     return columns;
 }
@@ -213,7 +218,7 @@ json distributions(sqlite_db& db, std::size_t rows, const row_map& row_of) {
                 std::find(of_stages.begin(), of_stages.end(), all[i]) == of_stages.end()) {
                 continue;
             }
-            json& column = figures.try_emplace(all[i], empty_column(rows)).first->second;
+            json& column = column_of(figures, all[i], rows);
             // A distribution without samples has no percentiles.
             if (i == 0 || s.integer(2) > 0) {
                 column[found->second] = value_of(s, static_cast<int>(i) + 2);

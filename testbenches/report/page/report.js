@@ -3,7 +3,7 @@
 
 (() => {
 const data = JSON.parse(document.getElementById('data').textContent);
-const { median, reader, spreads, number_text, time_text, factor_text } = figures;
+const { median, least, greatest, reader, spreads, number_text, time_text, factor_text } = figures;
 const $ = (id) => document.getElementById(id);
 
 // ---------------------------------------------------------------------------------------------- the data as columns
@@ -176,7 +176,7 @@ const number_axis_text = (in_time) => ({ labels: { update: { text: { signal: (in
 // Scale and axis for values in the y direction (or x), by logarithm where that can be.
 function value_scale(name, range, values, by_logarithm) {
   const known = values.filter((value) => value !== null);
-  let low = Math.min(...known), high = Math.max(...known);
+  let low = least(known), high = greatest(known);
   if (by_logarithm && low > 0) {
     if (low === high) { low /= 2; high *= 2; }
     // A curve that is nearly flat is not to look like a cliff.
@@ -239,8 +239,8 @@ function line_spec({ lines, xs, x_is_number, x_title, y_title, in_time, by_logar
 // bars: [{ label, parts: [{ name, value, colour, tip }] }], one under the other.
 function bar_spec({ bars, x_title, in_time, short_names }) {
   return (width) => {
-    const label_width = Math.min(260, Math.max(60, 7 * Math.max(...bars.map((bar) => bar.label.length))));
-    const largest = Math.max(...bars.map((bar) => bar.parts.reduce((sum, part) => sum + part.value, 0)), 0) || 1;
+    const label_width = Math.min(260, Math.max(60, 7 * greatest(bars.map((bar) => bar.label.length))));
+    const largest = greatest(bars.map((bar) => bar.parts.reduce((sum, part) => sum + part.value, 0))) || 1;
     const inner = width - label_width - 40;
     const parts = bars.flatMap((bar) => {
       let sum = 0;
@@ -308,7 +308,10 @@ function ink_on(css_colour) {
 const any_value = '*';
 let choice = null;
 
-const axis_label = (axis) => axis.key + (axis.unit && axis.unit !== axis.key ? ' (' + axis.unit + ')' : '');
+// The unit is left out where it says nothing (1) or the key has it already.
+function axis_label({ key, unit }) {
+  return unit && unit !== '1' && !key.endsWith('_' + unit) && !key.endsWith('.' + unit) ? key + ' (' + unit + ')' : key;
+}
 
 // Reads the controls; fills those that depend on others.
 function choose() {
@@ -394,7 +397,7 @@ const cell_rows = (line, x) => (choice.cells.get(line.value) && choice.cells.get
 
 function summary(read, among) {
   const values = among.map(read).filter((v) => v !== null && v !== undefined);
-  return { y: median(values), low: values.length ? Math.min(...values) : null, high: values.length ? Math.max(...values) : null, n: values.length };
+  return { y: median(values), low: values.length ? least(values) : null, high: values.length ? greatest(values) : null, n: values.length };
 }
 
 // --------------------------------------------------------------------------------------------------------- sections
@@ -457,7 +460,7 @@ function cost_ends(metrics) {
     const from = cell_rows(line, first), to = cell_rows(line, last);
     const curve = xs.map((x) => [x, summary(m.read, cell_rows(line, x)).y]).filter(([, y]) => y !== null);
     const at = choice.x_is_number ? figures.knee(curve.map(([x]) => x), curve.map(([, y]) => y), choice.x_by_logarithm) : null;
-    return { line, from: summary(m.read, from).y, to: summary(m.read, to).y, from_rows: from, to_rows: to, low: Math.min(...curve.map(([, y]) => y)), high: Math.max(...curve.map(([, y]) => y)),
+    return { line, from: summary(m.read, from).y, to: summary(m.read, to).y, from_rows: from, to_rows: to, low: least(curve.map(([, y]) => y)), high: greatest(curve.map(([, y]) => y)),
              knee: at === null ? 'none' : along + ' = ' + value_text(curve[at][0]) };
   }));
   const head = [choice.series || 'points'];
@@ -517,7 +520,7 @@ function draw_heat() {
     ...values.slice(i * xs.length, (i + 1) * xs.length).map((cell) => ({ text: cell.text, value: cell.value }))]));
   const known = values.filter((cell) => cell.value !== null);
   if (!known.length) { note(container, 'None of these points has it.'); return; }
-  const low = Math.min(...known.map((c) => c.value)), high = Math.max(...known.map((c) => c.value));
+  const low = least(known.map((c) => c.value)), high = greatest(known.map((c) => c.value));
   const by_logarithm = choice.by_logarithm && low > 0 && high / low > 20;
   for (const cell of known) {
     const share = high === low ? 0 : by_logarithm ? Math.log(cell.value / low) / Math.log(high / low) : (cell.value - low) / (high - low);
@@ -574,10 +577,10 @@ function draw_spread() {
   }).filter((line) => line.points.length);
   if (lines.length) {
     const values = lines.flatMap((line) => line.points.map((p) => p.x));
-    const end = Math.max(...values);
+    const end = greatest(values);
     for (const line of lines) line.points.push({ ...line.points[line.points.length - 1], x: end });
     draw(add_figure(container), line_spec({ lines, step: true, y_is_share: true, x_title: name + (in_time ? '' : ' in cycles'), y_title: 'share of the samples',
-                                x_in_time: in_time, x_by_logarithm: choice.by_logarithm && Math.min(...values) > 0 }),
+                                x_in_time: in_time, x_by_logarithm: choice.by_logarithm && least(values) > 0 }),
          'Distribution of ' + name + ', one line per ' + (choice.series || 'set of points') + '. The percentiles stand in a table below.');
   } else {
     note(container, 'There are no samples of ' + name + ' here.');
@@ -845,9 +848,9 @@ function show_head() {
   for (const figure of ['p50', 'p99']) {
     const ranked = groups.map((group) => ({ name: value_text(group.value), ...over(figure, group.rows) })).filter((g) => g.ns !== null).sort((a, b) => a.ns - b.ns);
     if (ranked.length < 2) continue;
-    const least = ranked[0].ns, greatest = ranked[ranked.length - 1].ns;
-    if (least === greatest) continue;
-    for (const [word, value] of [['best', least], ['worst', greatest]]) {
+    const best = ranked[0].ns, worst = ranked[ranked.length - 1].ns;
+    if (best === worst) continue;
+    for (const [word, value] of [['best', best], ['worst', worst]]) {
       const alike = ranked.filter((g) => g.ns === value), group = alike[0];
       card(word + ' ' + series.key + ' by answer ' + figure + (grid ? ', grid ' + grid : ''), group.name + (alike.length > 1 ? ' and ' + (alike.length - 1) + ' more' : ''), time_text(group.ns) + ', ' + number_text(group.cycles) + ' cycles', group.cycles);
     }

@@ -24,6 +24,8 @@
   check('median of even', f.median([1, 2, 4, 9]), 3);
   check('median leaves out what is not there', f.median([null, 7, undefined]), 7);
   check('median of nothing', f.median([null]), null);
+  const many = Array.from({ length: 500000 }, (unused, i) => (i * 7919) % 500000);
+  check('least and greatest of many', [f.least(many), f.greatest(many)], [0, 499999]);
   const xs = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
   check('knee of a hockey stick', f.knee(xs, xs.map((x) => (x <= 6 ? 10 : 10 + 50 * (x - 6)))), 6);
   check('knee of a curve that levels off', f.knee(xs, xs.map((x) => Math.min(x, 2) * 100)), 2);
@@ -36,7 +38,8 @@
   check('two runs as one', f.pooled([[10, 1, 20, 4], [10, 3, 30, 4]]), [[10, 0.5], [20, 0.875], [30, 1]]);
   check('times', [999, 1000, 1234567, 4257000, 2.5e9].map(f.time_text), ['999 ns', '1 µs', '1.235 ms', '4.257 ms', '2.5 s']);
   check('no time', f.time_text(null), 'none');
-  check('numbers', [0, 1234567, 12.345, 0.5].map(f.number_text), ['0', '1,234,567', '12.3', '0.5']);
+  check('numbers', [0, 999, 1000, 1234567, -1234, 1234.5, 12.345, 0.5, 0.00001].map(f.number_text),
+        ['0', '999', '1,000', '1,234,567', '-1,234', '1,235', '12.3', '0.5', '0.00001']);
   check('words of a shell', [f.shell_word('a=1'), f.shell_word('a=["b c"]'), f.shell_word("it's")], ['a=1', "'a=[\"b c\"]'", "'it'\\''s'"]);
   check('columns', [f.reader({ same: 3 })(9), f.reader([4, 5])(1), f.reader({ names: ['a', null], index: [0, 1] })(1)], [3, 5, null]);
 
