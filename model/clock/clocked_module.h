@@ -10,7 +10,7 @@ namespace hcasim {
 /// A hardware block: an sc_module whose behaviour is one tick() per clock edge in which it has something to
 /// do. It sleeps by itself; channels wake it, and it wakes itself with wake_at() for what it waits for by
 /// time.
-class clocked_module : public sc_core::sc_module, public tickable {
+class clocked_module : public tickable, public sc_core::sc_module {
 public:
     clocked_module(const sc_core::sc_module_name& name, clock_domain& domain)
         : sc_core::sc_module(name), m_domain(domain), m_cycles(domain.cycles()) {
