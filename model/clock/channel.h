@@ -53,7 +53,6 @@ public:
     bool is_bound() const { return m_core != nullptr; }
     bool can_push() { return m_core->can_push(); }
     void push(const T& value) { m_core->push(value); }
-    T& push_new() { return m_core->push_new(); }
     T& push_slot() { return m_core->push_slot(); }
     const channel_core<T>& core() const { return *m_core; }
 

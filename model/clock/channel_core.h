@@ -24,14 +24,8 @@ public:
     /// Pushes one entry; can_push() must be true.
     void push(const T& value) { m_values[enter()] = value; }
 
-    /// Pushes T{}, to be filled in within this tick: for entries too large to be copied once more.
-    T& push_new() {
-        T& value = push_slot();
-        value = T{};
-        return value;
-    }
-
-    /// Pushes an entry that holds what an earlier one has left, to be filled in within this tick.
+    /// Pushes an entry that holds what an earlier one has left, to be filled in within this tick: for entries
+    /// too large to be copied once more.
     T& push_slot() { return m_values[enter()]; }
 
     const T& front() const { return m_values[front_place()]; }

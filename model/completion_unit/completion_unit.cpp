@@ -203,9 +203,8 @@ void completion_unit::raise_event(ib::event_type type, std::uint32_t number) {
         }
         return;
     }
-    dma_write& w = write_o.push_new();
-    w.address = q.address + std::uint64_t{q.producer & (q.entries - 1)} * sizeof(ib::cqe);
-    w.bytes = sizeof(ib::cqe);
+    dma_write& w = write_o.push_slot();
+    w.start(q.address + std::uint64_t{q.producer & (q.entries - 1)} * sizeof(ib::cqe), sizeof(ib::cqe));
     w.completes_wqe = c.entry.is_receive == 0;
     w.qpn = c.entry.qpn;
     w.wqe_index = c.entry.wqe_index;

@@ -59,6 +59,19 @@ struct dma_read_done {
 /// pool) or, when `data` is null, from `small`. With `interrupt` the write (which may be of 0 bytes) is
 /// followed by an interrupt.
 struct dma_write {
+    /// A write of `n` bytes to `a` with nothing else said; `small` is left as it is, for entries that are
+    /// filled in where they lie.
+    void start(std::uint64_t a, std::uint32_t n) {
+        address = a;
+        bytes = n;
+        interrupt = false;
+        completes_wqe = false;
+        wqe_index = 0;
+        qpn = 0;
+        data = nullptr;
+        packet = nullptr;
+    }
+
     std::uint64_t address = 0;
     std::uint32_t bytes = 0;
     bool interrupt = false;

@@ -197,14 +197,14 @@ void qp_context_cache::tick() {
             return false;
         }
         ib::packet* buffer = m_pool.get();
-        std::memset(buffer->bytes, 0, ib::qp_context_slot_bytes);
+        std::memset(buffer->bytes + sizeof(ib::qp_context), 0,
+                    ib::qp_context_slot_bytes - sizeof(ib::qp_context));
         std::memcpy(buffer->bytes, &m_data[line], sizeof(ib::qp_context));
-        dma_write w;
-        w.address = m_address + std::uint64_t{m_tags.slot_of(line)} * ib::qp_context_slot_bytes;
-        w.bytes = ib::qp_context_slot_bytes;
+        dma_write& w = writeback_o.push_slot();
+        w.start(m_address + std::uint64_t{m_tags.slot_of(line)} * ib::qp_context_slot_bytes,
+                ib::qp_context_slot_bytes);
         w.data = buffer->bytes;
         w.packet = buffer;
-        writeback_o.push(w);
         ++m_counters.writebacks;
     }
     ++m_counters.evictions;

@@ -496,10 +496,7 @@ std::uint8_t receive_engine::ack_syndrome(const qp& q, const ib::responder_conte
     }
     if (fits && bytes != 0) {
         dma_write& w = write_o.push_slot();
-        w.address = address;
-        w.bytes = bytes;
-        w.interrupt = false;
-        w.completes_wqe = false;
+        w.start(address, bytes);
         w.data = s.packet->bytes + s.d.payload_offset;
         w.packet = s.packet;
         s.packet = nullptr;  // the host interface gives it back

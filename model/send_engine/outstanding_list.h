@@ -24,12 +24,20 @@ public:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
     /// Most entries of one FIFO, and of all together.
     static constexpr std::uint32_t max_count = (1u << 11) - 1;
-    static constexpr std::uint32_t max_entries = 1u << 21;
-    struct fifo {
-        std::uint32_t tail : 21;
-        std::uint32_t count : 11;
-        fifo() : tail(0), count(0) {}
-        bool empty() const { return count == 0; }
+    static constexpr std::uint32_t tail_bits = 21;
+    static constexpr std::uint32_t max_entries = 1u << tail_bits;
+    /// One word, read and written as one: a processor waits when it reads a word of which it has just written
+    /// a part.
+    class fifo {
+    public:
+        std::uint32_t count() const { return m_word >> tail_bits; }
+        bool empty() const { return count() == 0; }
+
+    private:
+        friend class outstanding_list;
+        std::uint32_t tail() const { return m_word & (max_entries - 1); }
+        void set(std::uint32_t tail, std::uint32_t count) { m_word = tail | count << tail_bits; }
+        std::uint32_t m_word = 0;
     };
     static_assert(sizeof(fifo) == 4, "one for each QP");
 
@@ -50,24 +58,24 @@ public:
             m_free = m_entries[index].next;
         }
         m_entries[index].send = send;
-        if (f.count == 0) {
+        if (f.empty()) {
             m_entries[index].next = index;
         } else {
-            m_entries[index].next = m_entries[f.tail].next;
-            m_entries[f.tail].next = index;
+            m_entries[index].next = m_entries[f.tail()].next;
+            m_entries[f.tail()].next = index;
         }
-        f.tail = index & (max_entries - 1);
-        ++f.count;
+        f.set(index & (max_entries - 1), f.count() + 1);
         ++m_used;
     }
-    const outstanding_send& back(const fifo& f) const { return m_entries[f.tail].send; }
-    const outstanding_send& front(const fifo& f) const { return m_entries[m_entries[f.tail].next].send; }
+    const outstanding_send& back(const fifo& f) const { return m_entries[f.tail()].send; }
+    const outstanding_send& front(const fifo& f) const { return m_entries[m_entries[f.tail()].next].send; }
     void pop(fifo& f) {
-        const std::uint32_t index = m_entries[f.tail].next;
-        m_entries[f.tail].next = m_entries[index].next;
+        entry& tail = m_entries[f.tail()];
+        const std::uint32_t index = tail.next;
+        tail.next = m_entries[index].next;
         m_entries[index].next = m_free;
         m_free = index;
-        --f.count;
+        f.set(f.tail(), f.count() - 1);
         --m_used;
     }
     void clear(fifo& f) {

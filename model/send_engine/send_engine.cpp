@@ -51,6 +51,10 @@ void send_engine::reset(const send_engine_config& config, std::uint32_t qps, std
     m_mask = qps - 1;
     m_lid = lid;
     m_data_vls = data_vls;
+    for (std::uint32_t sl = 0; sl < m_sl_to_vl.size(); ++sl) {
+        m_sl_to_vl[sl] = static_cast<std::uint8_t>(sl % data_vls);
+    }
+    m_headers = {};
     m_clock_mhz = clock_mhz;
     m_timer_shift = timer_shift;
     for (std::uint32_t t = 0; t < 32; ++t) {
@@ -488,7 +492,7 @@ void send_engine::take_state(const state_event& e) {
         abort_service(s);
         return false;
     }
-    if (q.outstanding.count >= m_config.window_messages || m_outstanding.full()) {
+    if (q.outstanding.count() >= m_config.window_messages || m_outstanding.full()) {
         ++m_counters.window_holds;
         q.held = true;
         if (m_outstanding.full()) {
@@ -526,9 +530,9 @@ void send_engine::take_state(const state_event& e) {
     const bool first = v.offset_bytes == 0;
     const bool last = v.offset_bytes + bytes == w.length_bytes;
     const bool ud = v.context.resources.service == ib::service_type::ud;
-    ib::headers h;
+    ib::headers& h = m_headers;
     h.sl = ud ? w.sl : a.sl;
-    h.vl = static_cast<std::uint8_t>(h.sl % m_data_vls);
+    h.vl = m_sl_to_vl[h.sl % m_sl_to_vl.size()];
     h.slid = m_lid;
     h.dlid = ud ? w.remote_lid : a.dlid;
     h.pkey = a.pkey;
@@ -539,9 +543,13 @@ void send_engine::take_state(const state_event& e) {
         h.dest_qpn = w.remote_qpn;
         h.qkey = w.remote_qkey;
         h.src_qpn = q.qpn;
+        h.migrated = false;
+        h.ack_request = false;
     } else {
         h.migrated = true;  // no alternate path is loaded: the state is "migrated" (IBTA 17.2.8)
         h.dest_qpn = a.dest_qpn;
+        h.qkey = 0;
+        h.src_qpn = 0;
         h.ack_request = last;
         if (first) {
             h.op = !last ? ib::rc_send_first : immediate ? ib::rc_send_only_imm : ib::rc_send_only;
@@ -660,7 +668,7 @@ void send_engine::give_back_service(qp& q) {
 }
 
 void send_engine::forget_outstanding(qp& q) {
-    const std::uint32_t entries = q.outstanding.count;
+    const std::uint32_t entries = q.outstanding.count();
     m_outstanding.clear(q.outstanding);
     for (std::uint32_t i = 0; i < entries; ++i) {
         wake_window_waiter();
@@ -768,7 +776,7 @@ void send_engine::end_service(std::uint32_t s, scheduler_update update) {
     } else {
         set_deadline(q);
     }
-    if (q.held && times(q).rnr_until == 0 && q.outstanding.count < m_config.window_messages) {
+    if (q.held && times(q).rnr_until == 0 && q.outstanding.count() < m_config.window_messages) {
         release(q);
     }
 }

@@ -75,34 +75,36 @@ private:
         std::uint16_t resend_until = 0;
         std::uint16_t newest_sent = 0;  // newest WQE whose last packet has been made
         std::uint16_t slot = idle;      // in service
-        std::uint32_t retry_limit : 3, retry_left : 3;
-        std::uint32_t rnr_limit : 3, rnr_left : 3;
-        std::uint32_t timeout : 5;
-        bool dead : 1;      // an error was reported; waits for ERR or SQE
-        bool rewind : 1;    // the next packet has first_psn
-        bool resend : 1;    // WQEs before resend_until had begun before a rewind
-        bool held : 1;      // the scheduler was told to hold
+        // No field lies across two bytes, so that each is read as it has been written: a processor waits when
+        // it reads a word of which it has just written a part.
+        std::uint8_t retry_limit : 3, retry_left : 3;
+        bool dead : 1;    // an error was reported; waits for ERR or SQE
+        bool rewind : 1;  // the next packet has first_psn
+        std::uint8_t rnr_limit : 3, rnr_left : 3;
+        bool resend : 1;  // WQEs before resend_until had begun before a rewind
+        bool held : 1;    // the scheduler was told to hold
+        std::uint8_t timeout : 5;
+        ib::qp_state state : 3;
         bool loaded : 1;    // the retry counters are those of the context
         bool began : 1;     // newest_sent is valid
         bool made_any : 1;  // newest_psn is valid
         bool notify_drained : 1;
-        ib::qp_state state : 3;
 
         qp()
             : retry_limit(0),
               retry_left(0),
-              rnr_limit(0),
-              rnr_left(0),
-              timeout(0),
               dead(false),
               rewind(false),
+              rnr_limit(0),
+              rnr_left(0),
               resend(false),
               held(false),
+              timeout(0),
+              state(ib::qp_state::reset),
               loaded(false),
               began(false),
               made_any(false),
-              notify_drained(false),
-              state(ib::qp_state::reset) {}
+              notify_drained(false) {}
     };
     static_assert(sizeof(qp) == 36, "one for each QP slot: docs of qp_table");
     /// Times of a QP that waits for something; kept while `armed`.
@@ -191,6 +193,7 @@ private:
     std::uint32_t m_mask = 0;
     std::uint16_t m_lid = 0;
     std::uint32_t m_data_vls = 1;
+    std::array<std::uint8_t, 16> m_sl_to_vl{};
     std::uint64_t m_clock_mhz = 250;
     std::uint32_t m_timer_shift = 0;
     std::array<cycle_t, 32> m_timeout_cycles{};
@@ -211,6 +214,7 @@ private:
     std::array<ring_queue<gathered>, vls> m_emit;  // made, waiting for room in the queue of their VL
     std::uint32_t m_emit_count = 0;
     std::uint32_t m_next_vl = 0;
+    ib::headers m_headers;  // of the packet being made; what a SEND has not stays 0
     ring_queue<finished> m_finished;
     ring_queue<qpc_request> m_errors;
     ring_queue<scheduler_update> m_updates;

@@ -614,7 +614,7 @@ private:
         } else {
             arm_deadline(q, a.qpn & m_mask);
         }
-        if (q.outstanding.count < m_config.hca.send_engine.window_messages) {
+        if (q.outstanding.count() < m_config.hca.send_engine.window_messages) {
             release(a.qpn);
         }
     }
@@ -758,7 +758,7 @@ private:
         if (w.wqe_index != index || w.opcode > 1 || w.length_bytes > 1u << 31) {
             throw std::logic_error("plain send path: bad WQE");
         }
-        if (q.outstanding.count >= m_config.hca.send_engine.window_messages || m_outstanding.full()) {
+        if (q.outstanding.count() >= m_config.hca.send_engine.window_messages || m_outstanding.full()) {
             q.held = true;
             if (m_outstanding.full()) {
                 m_window_wait.push_back(v.grant.qpn);

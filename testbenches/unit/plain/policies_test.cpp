@@ -264,7 +264,7 @@ TEST_CASE("outstanding list: FIFOs in one memory, at random against deques") {
             model[q].pop_front();
             --used;
         }
-        REQUIRE(fifos[q].count == model[q].size());
+        REQUIRE(fifos[q].count() == model[q].size());
         REQUIRE(fifos[q].empty() == model[q].empty());
     }
 }
