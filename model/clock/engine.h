@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <queue>
+#include <typeinfo>
 #include <vector>
 
 namespace hcasim {
@@ -35,8 +36,20 @@ public:
     /// A bit of filled_inputs() for one more input. The 64th and all after it share one.
     std::uint64_t claim_input() { return std::uint64_t{1} << (m_inputs < 63 ? m_inputs++ : 63); }
 
+protected:
+    using tick_function = void (*)(tickable&);
+    /// For the constructor of a module that is ticked often: spares the look into the table of virtual
+    /// functions. Of no effect on classes derived from Module.
+    template <class Module>
+    void tick_directly() {
+        m_direct = [](tickable& t) { static_cast<Module&>(t).Module::tick(); };
+        m_direct_class = &typeid(Module);
+    }
+
 private:
     friend class engine;
+    tick_function m_direct = nullptr;
+    const std::type_info* m_direct_class = nullptr;
     std::uint64_t* m_next = nullptr;  // word of the engine with the bit that makes it due in the next cycle
     std::uint64_t m_bit = 0;          // that bit
     std::uint64_t m_filled_inputs = 0;
@@ -101,6 +114,12 @@ private:
         }
     };
 
+    /// A module and what ticks it.
+    struct seat {
+        tickable::tick_function tick = nullptr;
+        tickable* module = nullptr;
+    };
+
     void set(std::uint32_t wheel_slot, const tickable& module) {
         m_bits[wheel_slot * m_words + module.m_word] |= module.m_bit;
         m_occupied[wheel_slot >> 6] |= std::uint64_t{1} << (wheel_slot & 63);
@@ -132,6 +151,7 @@ private:
     std::uint64_t m_occupied[occupancy_words] = {};
     std::vector<std::uint64_t> m_rows;  // a row for the next cycle and one for that which is being ticked
     std::vector<tickable*> m_modules;   // in tick order
+    std::vector<seat> m_seats;          // the same, and one more
     std::vector<tickable*> m_added;
     std::priority_queue<far_wake, std::vector<far_wake>, std::greater<far_wake>> m_far;
 };

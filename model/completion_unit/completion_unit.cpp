@@ -24,6 +24,7 @@ completion_unit::completion_unit(const sc_core::sc_module_name& name, clock_doma
       doorbell_i("doorbell_i", *this),
       setup_i("setup_i", *this),
       write_o("write_o", *this) {
+    tick_directly<completion_unit>();
     for (const auto& port : event_i) {
         m_event_inputs |= port.flag();
     }

@@ -9,7 +9,9 @@ doorbell_unit::doorbell_unit(const sc_core::sc_module_name& name, clock_domain& 
       write_i("write_i", *this),
       send_o("send_o", *this),
       receive_o("receive_o", *this),
-      cq_o("cq_o", *this) {}
+      cq_o("cq_o", *this) {
+    tick_directly<doorbell_unit>();
+}
 
 void doorbell_unit::reset(const doorbell_unit_config& config, std::uint32_t qps) {
     m_fifo.reset(config.fifo_depth, qps, config.coalesce);

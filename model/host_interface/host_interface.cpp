@@ -26,6 +26,7 @@ host_interface::host_interface(const sc_core::sc_module_name& name, clock_domain
                {"command_write_i", *this},
                {"completion_write_i", *this}}},
       m_pool(pool) {
+    tick_directly<host_interface>();
     for (const auto& port : read_i) {
         m_read_inputs |= port.flag();
     }

@@ -11,7 +11,9 @@ link_rx::link_rx(const sc_core::sc_module_name& name, clock_domain& domain, ib::
       wire_i("wire_i", *this),
       packet_o("packet_o", *this),
       credit_o("credit_o", *this),
-      m_pool(pool) {}
+      m_pool(pool) {
+    tick_directly<link_rx>();
+}
 
 void link_rx::reset(const link_config& config) {
     m_config = config;

@@ -24,6 +24,7 @@ link_tx::link_tx(const sc_core::sc_module_name& name, clock_domain& domain, ib::
       sent_o("sent_o", *this),
       m_pool(pool),
       m_sources(sources) {
+    tick_directly<link_tx>();
     for (std::uint32_t s = 0; s < sources; ++s) {
         for (std::uint32_t vl = 0; vl < max_data_vls; ++vl) {
             const std::string port = "packet_i_" + std::to_string(s) + "_" + std::to_string(vl);

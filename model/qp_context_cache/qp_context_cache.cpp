@@ -69,6 +69,7 @@ qp_context_cache::qp_context_cache(const sc_core::sc_module_name& name, clock_do
       fill_i("fill_i", *this),
       writeback_o("writeback_o", *this),
       m_pool(pool) {
+    tick_directly<qp_context_cache>();
     for (const auto& port : request_i) {
         m_request_inputs |= port.flag();
     }

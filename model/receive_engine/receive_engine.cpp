@@ -46,6 +46,7 @@ receive_engine::receive_engine(const sc_core::sc_module_name& name, clock_domain
       completion_o("completion_o", *this),
       event_o("event_o", *this),
       m_pool(pool) {
+    tick_directly<receive_engine>();
     for (std::uint32_t vl = 0; vl < vls; ++vl) {
         m_packet_o.push_back(
             std::make_unique<out_port<ib::packet*>>(("packet_o_" + std::to_string(vl)).c_str(), *this));

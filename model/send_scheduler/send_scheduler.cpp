@@ -11,7 +11,9 @@ send_scheduler::send_scheduler(const sc_core::sc_module_name& name, clock_domain
       doorbell_i("doorbell_i", *this),
       state_i("state_i", *this),
       update_i("update_i", *this),
-      grant_o("grant_o", *this) {}
+      grant_o("grant_o", *this) {
+    tick_directly<send_scheduler>();
+}
 
 void send_scheduler::reset(const send_scheduler_config& config, std::uint32_t qps) {
     m_config = config;

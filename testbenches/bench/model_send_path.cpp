@@ -38,7 +38,9 @@ public:
           send_state_o("send_state_o", *this),
           setup_o("setup_o", *this),
           m_host(host),
-          m_posts(posts) {}
+          m_posts(posts) {
+        tick_directly<driver>();
+    }
 
     out_port<doorbell_write> doorbell_o;
     out_port<state_event> scheduler_state_o;
@@ -157,7 +159,9 @@ public:
           acknowledge_o("acknowledge_o", *this),
           credit_o("credit_o", *this),
           m_host(host),
-          m_pool(pool) {}
+          m_pool(pool) {
+        tick_directly<peer>();
+    }
 
     in_port<ib::packet*> wire_i;
     out_port<acknowledge> acknowledge_o;
