@@ -151,7 +151,7 @@ private:
     std::uint64_t m_occupied[occupancy_words] = {};
     std::vector<std::uint64_t> m_rows;  // a row for the next cycle and one for that which is being ticked
     std::vector<tickable*> m_modules;   // in tick order
-    std::vector<seat> m_seats;          // the same, and one more
+    std::vector<seat> m_seats;          // by slot
     std::vector<tickable*> m_added;
     std::priority_queue<far_wake, std::vector<far_wake>, std::greater<far_wake>> m_far;
 };

@@ -332,3 +332,57 @@ TEST_CASE("engine: random wakes tick as a sorted set does") {
         CHECK(e.next_due() == never);
     }
 }
+
+namespace {
+
+// Says in its constructor how it is ticked, as the blocks of the card do.
+class direct_probe : public tickable {
+public:
+    explicit direct_probe(engine& e) {
+        e.add(*this);
+        tick_directly<direct_probe>();
+    }
+    void tick() override { ++ticks; }
+    int ticks = 0;
+};
+
+// Takes the place of such a block.
+class replaced_probe final : public direct_probe {
+public:
+    using direct_probe::direct_probe;
+    void tick() override { ++own_ticks; }
+    int own_ticks = 0;
+};
+
+}  // namespace
+
+TEST_CASE("engine: a block that is ticked directly gives way to a class derived from it") {
+    for (const bool reset : {false, true}) {
+        for (const std::uint64_t order : {0u, 1u, 2u, 3u}) {
+            engine e;
+            probe before(e);
+            direct_probe block(e);
+            replaced_probe other(e);
+            direct_probe after(e);
+            e.set_order_seed(order);
+            if (reset) {
+                e.reset(engine_kind::wheel);
+            }
+            // Alone, in pairs and all together.
+            for (cycle_t cycle = 1; cycle <= 16; ++cycle) {
+                const std::vector<tickable*> all{&before, &block, &other, &after};
+                for (std::size_t i = 0; i < all.size(); ++i) {
+                    if ((cycle >> i & 1) != 0) {
+                        e.wake_at(*all[i], cycle);
+                    }
+                }
+            }
+            CHECK(e.run_to(20) == 16 - 1);
+            CHECK(before.cycles == cycles{1, 3, 5, 7, 9, 11, 13, 15});
+            CHECK(block.ticks == 8);
+            CHECK(other.own_ticks == 8);
+            CHECK(other.ticks == 0);
+            CHECK(after.ticks == 8);
+        }
+    }
+}
