@@ -16,8 +16,9 @@ namespace fs = std::filesystem;
 namespace {
 
 bool is_project_file(const std::string& name) {
-    return starts_with(name, ".") || starts_with(name, "CMake") || ends_with(name, ".md") ||
-           name == "hcasim" || name == "LICENSE";
+    // In a worktree .git is a file, which git wrote.
+    return (starts_with(name, ".") && name != ".git") || starts_with(name, "CMake") ||
+           ends_with(name, ".md") || name == "hcasim" || name == "LICENSE";
 }
 
 // What the include in this line names, if the line is one.

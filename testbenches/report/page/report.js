@@ -256,7 +256,7 @@ function bar_spec({ bars, x_title, in_time, short_names }) {
       data: [{ name: 'parts', values: parts }],
       scales: [{ name: 'x', type: 'linear', domain: [0, largest], range: 'width', nice: true },
                { name: 'y', type: 'band', domain: bars.map((bar) => bar.label), range: 'height', padding: 0.22 }],
-      axes: [{ orient: 'bottom', scale: 'x', title: x_title, grid: true, tickCount: 6, labelOverlap: 'greedy', encode: number_axis_text(in_time) },
+      axes: [{ orient: 'bottom', scale: 'x', title: x_title, grid: true, tickCount: 6, labelOverlap: 'greedy', labelSeparation: 6, encode: number_axis_text(in_time) },
              { orient: 'left', scale: 'y', labelLimit: 260, ticks: false }],
       marks: [
         { type: 'rect', from: { data: 'parts' }, encode: { update: {
@@ -413,8 +413,13 @@ function shown_lines() {
   return Array.from({ length: most_lines }, (unused, i) => lines[Math.round(i * (lines.length - 1) / (most_lines - 1))]);
 }
 
+const text_of = (id) => ($(id).selectedOptions[0] || { textContent: '' }).textContent;
+
 function draw_cost() {
   const { along, xs, unit, measure } = choice;
+  $('cost_caption').textContent = (choice.grid ? 'Grid ' + choice.grid + '; ' : '') + text_of('measure') + '; ' + text_of('figure') + ' along ' + text_of('along')
+    + (choice.series ? ', one line per ' + text_of('series') : '') + where_fixed() + '; scale ' + text_of('scale') + '.';
+  show_named_sets();
   const lines = shown_lines();
   const metrics = chosen_figures().map((figure) => metric(measure, figure, unit));
   fill_legend($('legend'), choice.series ? lines : [], 'line');
@@ -444,6 +449,15 @@ function draw_cost() {
     return [line.name, value_text(x), ...metrics.flatMap((m, i) => [m.text(parts[i].y), m.text(parts[i].low), m.text(parts[i].high)]), among.length];
   }));
   fill_table($('cost_figures'), head, body, 2);
+}
+
+// What the names stand for that the lines have, where they are named sets of values.
+function show_named_sets() {
+  const sets = data.assignments.preset[choice.series];
+  $('named').hidden = !sets;
+  if (!sets) return;
+  $('named_title').textContent = 'What each ' + choice.series + ' is';
+  fill_table($('named_sets'), [choice.series, 'what it sets'], choice.lines.map((line) => [line.name, (sets[line.value] || []).join(' ')]), 2);
 }
 
 // From the first value along to the last: what it costs, line by line; and the sentence above the charts.
@@ -492,7 +506,15 @@ function cost_ends(metrics) {
   }
   const { meaning } = choice.along_axis;
   $('answer').textContent = 'When ' + along + (meaning ? ' (' + meaning + ')' : '') + ' goes from ' + value_text(first) + ' to ' + value_text(last) + where_fixed() + ', '
-    + m.name + ' ' + parts.join('; it ') + '.';
+    + m.name + explained(m) + ' ' + parts.join('; it ') + '.';
+}
+
+// For who reads "answer p99" for the first time.
+function explained(m) {
+  const [, what] = (distribution_names[choice.measure] || '').split(': ');
+  const [, percent] = m.is_time && m.name.match(/ p([0-9.]+)$/) || [];
+  const parts = [what, percent && percent + ' % take no longer'].filter((part) => part);
+  return parts.length ? ' (' + parts.join('; ') + ')' : '';
 }
 
 function draw_heat() {
@@ -527,18 +549,23 @@ function draw_heat() {
     cell.ink = share > 0.55 ? '#000000' : '#ffffff';
   }
   const spec = (width) => {
-    const inner = width - 240;
-    const with_text = inner / xs.length > 50 && ys.length <= 40;
+    // On a telephone the legend goes under the cells, which need the width.
+    const narrow = width < 480;
+    const label_width = Math.min(narrow ? 140 : 180, 7 * greatest(ys.map((y) => value_text(y).length)));
+    const inner = width - label_width - (narrow ? 30 : 130);
+    const cell_text_size = Math.min(12, (inner / xs.length - 6) / (0.58 * greatest(known.map((cell) => cell.text.length))));
+    const with_text = cell_text_size >= 9 && ys.length <= 40;
     return {
-      width, height: Math.min(700, Math.max(150, ys.length * 38 + 70)), autosize: { type: 'fit', contains: 'padding' },
+      width, height: Math.min(700, Math.max(150, ys.length * 38 + 70)) + (narrow ? 70 : 0), autosize: { type: 'fit', contains: 'padding' },
       data: [{ name: 'cells', values: known }],
       scales: [{ name: 'x', type: 'band', domain: xs.map(value_text), range: 'width' },
                { name: 'y', type: 'band', domain: ys.map(value_text).reverse(), range: 'height' },
                { name: 'colour', type: by_logarithm ? 'log' : 'linear', domain: high > low ? [low, high] : [low, low + (Math.abs(low) || 1)],
                  range: { scheme: 'cividis' }, zero: false }],
-      axes: [{ orient: 'bottom', scale: 'x', title: x_key, labelOverlap: 'greedy', labelLimit: 140 },
-             { orient: 'left', scale: 'y', title: y_key, labelLimit: 180, labelOverlap: 'greedy' }],
-      legends: [{ fill: 'colour', type: 'gradient', title: m.label, gradientLength: Math.min(220, Math.max(80, ys.length * 38 - 20)), titleLimit: 160,
+      axes: [{ orient: 'bottom', scale: 'x', title: x_key, labelOverlap: 'greedy', labelSeparation: 4, labelLimit: 140 },
+             { orient: 'left', scale: 'y', title: narrow ? null : y_key, labelLimit: label_width, labelOverlap: 'greedy' }],
+      legends: [{ fill: 'colour', type: 'gradient', title: m.label, titleLimit: 160, ...(narrow ? { orient: 'bottom', direction: 'horizontal', gradientLength: inner - 20 }
+                    : { gradientLength: Math.min(220, Math.max(80, ys.length * 38 - 20)) }),
                   ...(by_logarithm ? { values: figures.log_ticks(low, high) } : { tickCount: 4 }), labelOverlap: 'greedy', encode: number_axis_text(m.in_time) }],
       marks: [
         { type: 'rect', from: { data: 'cells' }, encode: { update: {
@@ -546,7 +573,7 @@ function draw_heat() {
           fill: { scale: 'colour', field: 'value' }, stroke: { value: colour('ground') }, strokeWidth: { value: 1 }, tooltip: { field: 'tip' } } } },
         ...(with_text ? [{ type: 'text', from: { data: 'cells' }, interactive: false, encode: { update: {
           x: { scale: 'x', field: 'x', band: 0.5 }, y: { scale: 'y', field: 'y', band: 0.5 }, text: { field: 'text' }, fill: { field: 'ink' },
-          align: { value: 'center' }, baseline: { value: 'middle' }, limit: { value: Math.floor(inner / xs.length) - 4 } } } }] : []),
+          align: { value: 'center' }, baseline: { value: 'middle' }, fontSize: { value: cell_text_size } } } }] : []),
       ],
     };
   };
@@ -693,7 +720,9 @@ function make_columns() {
   for (const name of ['waited', 'rejected_posts', 'completed']) add_column(name.replace('_', ' '), point[name], false);
   const line = element('tr', {});
   table_columns.forEach((column, i) => {
-    const button = element('button', { type: 'button' }, column.label);
+    // On paper a long key may be cut after a dot or an underscore.
+    const pieces = column.label.split(/(?<=[._])/);
+    const button = element('button', { type: 'button' }, ...pieces.flatMap((piece, at) => (at ? [element('wbr', {}), piece] : [piece])));
     button.addEventListener('click', () => sort_by(i));
     line.append(element('th', { scope: 'col', class: column.words ? 'words' : null, 'aria-sort': 'none' }, button));
   });
@@ -741,7 +770,8 @@ function show_found() {
   }
   const pages = Math.max(1, Math.ceil(ordered.length / rows_on_page));
   page_at = Math.min(page_at, pages - 1);
-  const body = ordered.slice(page_at * rows_on_page, (page_at + 1) * rows_on_page).map((row) => {
+  const shown = ordered.slice(page_at * rows_on_page, (page_at + 1) * rows_on_page);
+  const body = shown.map((row) => {
     const line = element('tr', {});
     table_columns.forEach((column, i) => {
       const cell = element('td', { class: column.words ? 'words' : null });
@@ -759,6 +789,13 @@ function show_found() {
     return line;
   });
   $('point_table').tBodies[0].replaceChildren(...body);
+  // Paper has no room for columns in which nothing stands.
+  table_columns.forEach((column, i) => {
+    const blank = shown.every((row) => (column.read(row) ?? null) === null);
+    for (const line of $('point_table').rows) line.cells[i].classList.toggle('blank', blank);
+  });
+  $('points_on_paper').textContent = number_text(page_at * rows_on_page + (shown.length ? 1 : 0)) + ' to ' + number_text(page_at * rows_on_page + shown.length) + ' of '
+    + number_text(ordered.length) + ' points; ' + (found_rows === all_rows ? 'the others are on the screen.' : 'found by “' + $('search').value.trim() + '”.');
   $('found').textContent = number_text(ordered.length) + ' of ' + number_text(rows) + ' points';
   $('page_number').textContent = 'page ' + (page_at + 1) + ' of ' + pages;
   $('earlier').disabled = page_at === 0;
@@ -818,9 +855,9 @@ function show_head() {
   $('title').textContent = name;
   const scenario = (sweep.scenario_file || '').split('/').pop();
   const seeds = new Set(all_rows.map(point.seed)).size;
-  const grid_texts = grids.map((grid) => (grid ? grid + ' (' : '(') + axes_of(grid).map((axis) => axis.key).join(' × ') + ')');
+  const axes_text = grids.length === 1 ? axes_of(grids[0]).map((axis) => axis.key).join(' × ') : grids.join(', ');
   $('about').textContent = 'This is the sweep “' + name + '” of the scenario ' + (scenario || 'that stands below') + ': '
-    + (grids.length > 1 ? grids.length + ' grids, ' : 'one grid, ') + grid_texts.join(', ') + ', ' + (seeds > 1 ? 'with up to ' + seeds + ' seeds for each combination' : 'each combination once')
+    + (grids.length > 1 ? grids.length + ' grids' : 'one grid') + ' (' + axes_text + '), ' + (seeds > 1 ? 'with up to ' + seeds + ' seeds for each combination' : 'each combination once')
     + '. Every point is one simulation; times are cycles of the core clock or what they last.';
 
   const statuses = {};
@@ -887,9 +924,10 @@ function draw_all() {
 }
 
 const system_dark = matchMedia('(prefers-color-scheme: dark)');
+let on_paper = false;
 function set_theme(redraw) {
   const theme = state.get('theme') || 'system';
-  const dark = theme === 'dark' || (theme === 'system' && system_dark.matches);
+  const dark = !on_paper && (theme === 'dark' || (theme === 'system' && system_dark.matches));
   document.documentElement.dataset.theme = dark ? 'dark' : 'light';
   $('theme').textContent = 'Theme: ' + { system: 'as the system', dark: 'dark', light: 'light' }[theme];
   if (redraw) draw_all();
@@ -940,17 +978,23 @@ function begin() {
     remember('theme', { system: 'dark', dark: 'light', light: 'system' }[state.get('theme') || 'system']);
     set_theme(true);
   });
-  system_dark.addEventListener('change', () => set_theme(true));
+  // For paper the browser says that the system is light now, when the charts for it are drawn already.
+  system_dark.addEventListener('change', () => { if (!on_paper) set_theme(true); });
   let resizing = 0, width = innerWidth;
   addEventListener('resize', () => {
-    if (innerWidth === width) return;
+    if (innerWidth === width || on_paper) return;
     width = innerWidth;
     clearTimeout(resizing);
     resizing = setTimeout(draw_all, 200);
   });
-  // Paper is light.
-  addEventListener('beforeprint', () => { document.documentElement.dataset.theme = 'light'; draw_all(); });
-  addEventListener('afterprint', () => set_theme(true));
+  // Paper is light, and has a width of its own.
+  function print(begins) {
+    on_paper = begins;
+    document.documentElement.toggleAttribute('data-paper', begins);
+    set_theme(true);
+  }
+  addEventListener('beforeprint', () => print(true));
+  addEventListener('afterprint', () => print(false));
   document.documentElement.dataset.ready = 'yes';
 }
 

@@ -46,6 +46,7 @@
   await moment();
   // The view as it opens: what losing the RTU costs stands there in words.
   check('what it costs', $('answer').textContent.includes('When cm.rtu_loss (probability that an RTU is lost) goes from 0 to 1')
+        && $('answer').textContent.includes(', answer p99 (command in to answer out; 99 % take no longer) goes from ')
         && $('answer').textContent.includes('with software') && $('answer').textContent.includes('stays as it is (within 2 %) with hardware, packet'), true);
   check('knee of the slow design', texts('cost_ends')[1][8], 'cm.rtu_loss = 0.25');
   check('no knee of the fast design', texts('cost_ends')[0][8], 'none');
@@ -54,6 +55,9 @@
   check('every chart says what it shows', [...document.querySelectorAll('.charts svg')].every((svg) => svg.getAttribute('aria-label').length > 20), true);
   check('charts', document.querySelectorAll('.charts svg').length, 6);
   check('who did not wait has no wait', texts('gate_figures')[0].slice(4), ['0', '0', 'none', 'none', 'none']);
+  check('the answer stands before what can be chosen', Boolean($('answer').compareDocumentPosition($('view')) & Node.DOCUMENT_POSITION_FOLLOWING), true);
+  check('what the designs are', [$('named_title').textContent, texts('named_sets')], ['What each design is',
+        [['hardware, packet', 'gate.open_on=["rtu", "packet"] gate.policy=hardware'], ['software', 'gate.policy=software']]]);
   check('every control has a label', [...document.querySelectorAll('select, input')].every((control) => control.labels.length === 1), true);
 
   // Other choices.
@@ -108,6 +112,34 @@
     const before = document.documentElement.dataset.theme;
     $('theme').click();
     check('the theme changes', before !== document.documentElement.dataset.theme, true);
+    // Paper: light, as wide as it is, without what only a screen can use.
+    if (document.documentElement.dataset.theme !== 'dark') $('theme').click();
+    if (document.documentElement.dataset.theme !== 'dark') $('theme').click();
+    const line_colours = () => [...$('cost_charts').querySelectorAll('.mark-line path')].map((path) => path.getAttribute('stroke'));
+    await moment();
+    const on_dark = line_colours();
+    dispatchEvent(new Event('beforeprint'));
+    await moment();
+    check('paper is light', document.documentElement.dataset.theme, 'light');
+    check('its charts too', line_colours().every((stroke) => !on_dark.includes(stroke)), true);
+    check('and no wider than it', [...document.querySelectorAll('.charts svg')].every((svg) => svg.getAttribute('width') <= 704), true);
+    check('what is chosen stands there', $('cost_caption').textContent.startsWith('answer: command in to answer out; p50 and p99 along cm.rtu_loss, one line per design'), true);
+    // The rules for print on the screen, in a page as wide as A4 between its margins.
+    for (const rule of [...document.styleSheets[0].cssRules].filter((r) => r instanceof CSSMediaRule)) {
+      rule.media.mediaText = rule.media.mediaText === 'print' ? 'all' : 'not all';
+    }
+    document.body.style.width = '718px';
+    $('search').value = 'hardware,';
+    $('search').dispatchEvent(new Event('input'));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const is_seen = (node) => node.checkVisibility();
+    check('no controls', [...document.querySelectorAll('select, input, nav, details, #theme, #copy')].filter(is_seen).map((node) => node.id || node.tagName), []);
+    check('no column without figures', [...$('point_table').tHead.rows[0].cells].filter((cell) => !is_seen(cell)).map((cell) => cell.textContent), ['wait p50', 'wait p99']);
+    check('nothing over the edge', [...document.querySelectorAll('table, svg, pre')].filter((node) => is_seen(node) && node.getBoundingClientRect().right > document.body.getBoundingClientRect().right + 1)
+      .map((node) => node.id || node.tagName), []);
+    check('no buttons in a head: it would not be printed on the next page', getComputedStyle($('point_table').tHead.querySelector('button')).display, 'contents');
+    dispatchEvent(new Event('afterprint'));
+    check('the screen is dark again', document.documentElement.dataset.theme, 'dark');
     document.body.append(Object.assign(document.createElement('pre'), { id: 'checks',
       textContent: failures.length ? failures.join('\n') : 'all ' + number + ' good' }));
   }, 400);
