@@ -151,18 +151,17 @@ inline std::uint64_t engine::tick_due(cycle_t cycle) {
         }
         const seat* const seats = &m_seats[std::size_t{w} * 64];
         // The next one is looked up before this one is ticked: the processor has its address in time.
-        seat s = seats[static_cast<unsigned>(__builtin_ctzll(due))];
-        for (;;) {
+        seat present = seats[static_cast<unsigned>(__builtin_ctzll(due))];
+        due &= due - 1;
+        while (due != 0) {
+            const seat following = seats[static_cast<unsigned>(__builtin_ctzll(due))];
             due &= due - 1;
             ++ticks;
-            if (due == 0) {
-                s.tick(*s.module);
-                break;
-            }
-            const seat next = seats[static_cast<unsigned>(__builtin_ctzll(due))];
-            s.tick(*s.module);
-            s = next;
+            present.tick(*present.module);
+            present = following;
         }
+        ++ticks;
+        present.tick(*present.module);
     }
     return ticks;
 }
