@@ -1,5 +1,7 @@
 #include "testbenches/bench/host_software.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -202,9 +204,10 @@ void host_software::tick() {
 
 // ---- set-up
 
-void host_software::require(ib::modify_status status, const char* what) {
+void host_software::require(ib::modify_status status, const char* what, std::optional<std::uint32_t> qpn) {
     if (status != ib::modify_status::ok) {
-        m_director.fault(where() + ": " + what + " refused: " + std::string(ib::name(status)));
+        m_director.fault(where() + ", command_unit" + (qpn ? fmt::format(", QP 0x{:06x}", *qpn) : "") + ": " +
+                         what + " refused: " + std::string(ib::name(status)));
     }
 }
 
@@ -234,19 +237,19 @@ void host_software::set_up_management_qp() {
     request.send_buffer_bytes = ib::mad_bytes;
     request.receive_buffer_bytes = management_buffer_bytes;
     m_management_qp = &m_verbs.create_qp(request, [this](ib::modify_status status) {
-        require(status, "create_qp");
+        require(status, "create_qp", m_management_qp->qpn);
         to_init(*m_management_qp, [this] {
             m_verbs.post_receive(*m_management_qp, management_entries);
             modify_request rtr;
             rtr.to = ib::qp_state::rtr;
             m_verbs.modify_qp(*m_management_qp, rtr, [this](ib::modify_status rtr_status) {
-                require(rtr_status, "modify_qp to RTR");
+                require(rtr_status, "modify_qp to RTR", m_management_qp->qpn);
                 modify_request rts;
                 rts.to = ib::qp_state::rts;
                 rts.mask = ib::attr_sq_psn;
                 rts.attributes.sq_psn = m_plan != nullptr ? m_plan->management_psn_of_host[m_host] : 0;
                 m_verbs.modify_qp(*m_management_qp, rts, [this](ib::modify_status rts_status) {
-                    require(rts_status, "modify_qp to RTS");
+                    require(rts_status, "modify_qp to RTS", m_management_qp->qpn);
                     step_done();
                 });
             });
@@ -325,7 +328,7 @@ void host_software::set_up_connection(connection& c, std::uint32_t qpn, std::fun
         m_protocol != nullptr ? m_protocol->largest_message_bytes() : script_buffer_bytes;
     m_by_qpn[qpn] = &c;
     c.qp = &m_verbs.create_qp(request, [this, &c, then = std::move(then)](ib::modify_status status) {
-        require(status, "create_qp");
+        require(status, "create_qp", c.qp->qpn);
         to_init(*c.qp, [this, &c, then] {
             m_verbs.post_receive(*c.qp, c.qp->rq_entries);
             then();
@@ -376,8 +379,8 @@ void host_software::to_init(queue_pair& qp, std::function<void()> then) {
                    (qp.service == ib::service_type::ud ? ib::attr_qkey : ib::attr_access_flags);
     request.attributes.qkey = ib::qp1_qkey;
     request.attributes.pkey = default_pkey;
-    m_verbs.modify_qp(qp, request, [this, then = std::move(then)](ib::modify_status status) {
-        require(status, "modify_qp to INIT");
+    m_verbs.modify_qp(qp, request, [this, &qp, then = std::move(then)](ib::modify_status status) {
+        require(status, "modify_qp to INIT", qp.qpn);
         then();
     });
 }
@@ -409,8 +412,8 @@ void host_software::to_rtr(connection& c, std::function<void()> then) {
         request.mask |= ib::rts_attributes_rc;
     }
     request.attributes = attributes_of(c);
-    m_verbs.modify_qp(*c.qp, request, [this, then = std::move(then)](ib::modify_status status) {
-        require(status, "modify_qp to RTR");
+    m_verbs.modify_qp(*c.qp, request, [this, &c, then = std::move(then)](ib::modify_status status) {
+        require(status, "modify_qp to RTR", c.qp->qpn);
         then();
     });
 }
@@ -423,7 +426,7 @@ void host_software::to_rts(connection& c, ib::gate_opener reason, std::function<
     request.reason = reason;
     m_verbs.modify_qp(*c.qp, request, [this, &c, then = std::move(then)](ib::modify_status status) {
         if (!c.failed) {
-            require(status, "modify_qp to RTS");
+            require(status, "modify_qp to RTS", c.qp->qpn);
         }
         then();
     });
@@ -433,7 +436,7 @@ void host_software::to_err(connection& c) {
     modify_request request;
     request.to = ib::qp_state::err;
     m_verbs.modify_qp(*c.qp, request, [this, &c](ib::modify_status status) {
-        require(status, "modify_qp to ERR");
+        require(status, "modify_qp to ERR", c.qp->qpn);
         check_end(c);
     });
 }
@@ -766,7 +769,7 @@ void host_software::perform(std::size_t deed) {
         case script_action::close:
             m_cm.destroy(c.cm_id);
             m_verbs.destroy_qp(*c.qp, [this, &c](ib::modify_status status) {
-                require(status, "destroy_qp");
+                require(status, "destroy_qp", c.qp->qpn);
                 set_up_next_in_slot(slot_of(c.qp->qpn));
             });
             break;

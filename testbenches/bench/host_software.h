@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -103,7 +104,8 @@ private:
     void reset_common(const scenario_config& scenario);
     void start_connections();
     void step_done();
-    void require(ib::modify_status status, const char* what);
+    // A command that must not fail; `qpn` where it is for a QP.
+    void require(ib::modify_status status, const char* what, std::optional<std::uint32_t> qpn = {});
 
     // Queue pairs.
     void to_init(queue_pair& qp, std::function<void()> then);

@@ -1,6 +1,7 @@
 #include "testbenches/bench/script_plan.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 
@@ -69,10 +70,8 @@ void add_side(setters& known, const std::string& prefix, script_side& side, std:
     };
 }
 
-script_wire read_connection(const script_connection& c, std::size_t index) {
-    script_wire w;
-    w.active.host = c.active_host;
-    w.passive.host = c.passive_host;
+// The fields of a connection but for the payloads.
+setters setters_of(script_wire& w) {
     setters known;
     add_side(known, "active_", w.active, request_private_bytes);
     add_side(known, "passive_", w.passive, reply_private_bytes);
@@ -88,14 +87,23 @@ script_wire read_connection(const script_connection& c, std::size_t index) {
     known["target_ack_delay"] = integer(w.target_ack_delay, 31);
     known["rate"] = integer(w.rate, 63);
     known["srq"] = integer(w.srq, 1);
+    return known;
+}
 
+constexpr std::array<const char*, 2> payload_prefixes{"passive_payload_", "active_payload_"};
+
+script_wire read_connection(const script_connection& c, std::size_t index) {
+    script_wire w;
+    w.active.host = c.active_host;
+    w.passive.host = c.passive_host;
+    const setters known = setters_of(w);
     const std::string prefix = "connection[" + std::to_string(index) + "].";
     std::vector<std::string> given;
     for (const auto& [name, text] : c.fields) {
         const std::string key = prefix + name;
         bool is_payload = false;
         for (const bool active : {true, false}) {
-            const std::string start = active ? "active_payload_" : "passive_payload_";
+            const std::string start = payload_prefixes[active ? 1 : 0];
             if (name.compare(0, start.size(), start) == 0) {
                 is_payload = true;
                 auto& list = active ? w.active.payloads : w.passive.payloads;
@@ -130,6 +138,25 @@ script_wire read_connection(const script_connection& c, std::size_t index) {
 }
 
 }  // namespace
+
+std::vector<std::string> script_field_names() {
+    script_wire unused;
+    std::vector<std::string> names;
+    for (const auto& [name, set] : setters_of(unused)) {
+        names.push_back(name);
+    }
+    for (const char* start : payload_prefixes) {
+        names.push_back(start + std::string("1"));
+    }
+    return names;
+}
+
+bool is_script_field(const std::string& name) {
+    script_wire unused;
+    return setters_of(unused).count(name) != 0 ||
+           std::any_of(payload_prefixes.begin(), payload_prefixes.end(),
+                       [&name](const std::string& start) { return name.rfind(start, 0) == 0; });
+}
 
 const std::vector<std::string>& script_action_names() {
     static const std::vector<std::string> names{"req", "rep", "rtu", "send", "query", "close"};

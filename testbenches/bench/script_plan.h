@@ -68,6 +68,11 @@ struct script_plan {
 /// Throws scenario_error naming the key for a field that is not known, not written rightly or missing.
 script_plan make_script_plan(const scenario_config& scenario);
 
+/// Fields of a connection besides its hosts, for whoever looks for a near name; of the payloads the first.
+std::vector<std::string> script_field_names();
+/// True for a field of a connection, payloads of any number included; its value is not looked at.
+bool is_script_field(const std::string& name);
+
 /// What a step may do: "req", "rep", "rtu", "send" put that packet on the wire at the given time; "query" is
 /// a MAD of no consequence, from QP1 to QP1 of the connection's other host (an SA path query: it moves the
 /// PSN of QP1); "close" destroys the host's QP.

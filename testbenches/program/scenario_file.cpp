@@ -589,6 +589,12 @@ private:
                         static_cast<std::uint32_t>(host->front() - 'a');
                     ++hosts_known;
                 }
+            } else if (!is_script_field(own_name)) {
+                auto names = script_field_names();
+                names.insert(names.end(), {"active_host", "passive_host"});
+                add_fault(toml_key.source(),
+                          {"", key, "is not a known key", "a field of a connection (docs/scenarios.md)",
+                           nearest_name(own_name, names)});
             } else if (const auto* text = node.as_string()) {
                 connection.fields.emplace_back(own_name, **text);
             } else if (node.is_integer()) {

@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -613,8 +615,52 @@ bool is_sweep_file(const std::string& path) {
     }
 }
 
+namespace {
+
+// A value that points are chosen by, however it is written: 0.5 or 5e-1, 16 or 0x10, packet or "packet",
+// rtu, packet or ["rtu", "packet"].
+class wanted_value {
+public:
+    explicit wanted_value(const std::string& text) : m_text(text) {
+        try {
+            const toml::table parsed = toml::parse("value = " + text);
+            const toml::node& value = *parsed.get("value");
+            m_number = value.is_number() ? value.value<double>() : std::nullopt;
+            if (const auto* string = value.as_string()) {
+                m_text = **string;
+            } else if (const auto* list = value.as_array()) {
+                std::vector<std::string> words;
+                for (const toml::node& word : *list) {
+                    words.push_back(word.value_or(std::string()));
+                }
+                m_text = fmt::format("{}", fmt::join(words, ", "));
+            }
+        } catch (const toml::parse_error&) {
+            // Words without quotes are taken as they stand.
+        }
+    }
+    /// `label` is written as setting_value::plain() does.
+    bool is(const std::string& label) const {
+        if (label == m_text) {
+            return true;
+        }
+        if (!m_number || label.empty()) {
+            return false;
+        }
+        char* end = nullptr;
+        const double number = std::strtod(label.c_str(), &end);
+        return *end == '\0' && number == *m_number;
+    }
+
+private:
+    std::string m_text;
+    std::optional<double> m_number;
+};
+
+}  // namespace
+
 std::vector<std::uint64_t> filter_points(const sweep_plan& plan, const std::vector<std::string>& filters) {
-    std::vector<std::pair<std::string, std::string>> wanted;
+    std::vector<std::pair<std::string, wanted_value>> wanted;
     for (const std::string& filter : filters) {
         const auto equals = filter.find('=');
         const std::string where = "--filter " + printable(filter);
@@ -638,7 +684,7 @@ std::vector<std::uint64_t> filter_points(const sweep_plan& plan, const std::vect
                 to_line({where, printable(key), "is on no axis",
                          fmt::format("one of {}", fmt::join(known, ", ")), nearest_name(key, known)}));
         }
-        wanted.emplace_back(key, filter.substr(equals + 1));
+        wanted.emplace_back(key, wanted_value(filter.substr(equals + 1)));
     }
     std::vector<std::uint64_t> points;
     for (std::uint64_t n = 0; n < plan.points(); ++n) {
@@ -648,7 +694,9 @@ std::vector<std::uint64_t> filter_points(const sweep_plan& plan, const std::vect
         labels.emplace_back("seed", std::to_string(p.seed));
         labels.emplace_back("point", std::to_string(n));
         const bool all = std::all_of(wanted.begin(), wanted.end(), [&labels](const auto& w) {
-            return std::find(labels.begin(), labels.end(), w) != labels.end();
+            return std::any_of(labels.begin(), labels.end(), [&w](const auto& label) {
+                return label.first == w.first && w.second.is(label.second);
+            });
         });
         if (all) {
             points.push_back(n);

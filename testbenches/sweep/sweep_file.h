@@ -19,8 +19,9 @@ sweep_plan read_sweep(const std::string& path, const std::vector<std::string>& o
 /// Whether a file says that it is a sweep; false for what cannot be read or is no TOML.
 bool is_sweep_file(const std::string& path);
 
-/// Points that match all of `filters` ("KEY=VALUE", a value as in TOML or the name of a preset; "grid=NAME",
-/// "seed=N", "point=N" too), in order. Throws input_error for a key that no axis has.
+/// Points that match all of `filters` ("KEY=VALUE", a value in any way that TOML knows, quotes may be left
+/// out, or the name of a preset; "grid=NAME", "seed=N", "point=N" too), in order. Throws input_error for a
+/// key that no axis has.
 std::vector<std::uint64_t> filter_points(const sweep_plan& plan, const std::vector<std::string>& filters);
 
 }  // namespace hcasim

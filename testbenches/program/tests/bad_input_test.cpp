@@ -137,6 +137,10 @@ std::vector<bad_scenario> bad_scenarios() {
         {"connection with unknown host",
          script + one_step + "[[connection]]\nactive_host = \"q\"\npassive_host = \"a\"\n", "8:15",
          "connection[0].active_host", "expected one of a, b"},
+        {"connection field misspelt", script + one_step + two_hosts + "retry_coun = 7\n", "15:1",
+         "connection[0].retry_coun", "did you mean 'retry_count'?"},
+        {"connection payload without number", script + one_step + two_hosts + "active_payload = \"00\"\n",
+         "15:1", "connection[0].active_payload", "did you mean 'active_payload_1'?"},
         {"connection field of wrong type", script + one_step + two_hosts + "active_psn = 1.5\n", "15:14",
          "connection[0].active_psn", "is the float 1.5"},
     };

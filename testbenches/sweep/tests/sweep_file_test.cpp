@@ -208,6 +208,34 @@ values = [1, 2, 3]
     CHECK_THROWS_WITH(filter_points(plan, {"topology.connections=9"}), has_part("matches no point"));
 }
 
+TEST_CASE("a filter's value may be written in any way that TOML knows", "[sweep_file]") {
+    const directory d;
+    const sweep_plan plan = d.read(R"(
+[[axis]]
+key = "cm.rtu_loss"
+values = [0.0, 0.5, 1e-3]
+[[axis]]
+key = "gate.open_on"
+values = [["rtu"], ["rtu", "packet"]]
+)");
+    using points = std::vector<std::uint64_t>;
+    for (const char* half : {"0.5", "5e-1", "0.50", "+0.5"}) {
+        CHECK(filter_points(plan, {std::string("cm.rtu_loss=") + half}) == points{2, 3});
+    }
+    CHECK(filter_points(plan, {"cm.rtu_loss=0"}) == points{0, 1});
+    CHECK(filter_points(plan, {"cm.rtu_loss=0.001", "point=0x5"}) == points{5});
+    for (const char* both : {"rtu, packet", "[\"rtu\",\"packet\"]", "[ 'rtu', 'packet' ]"}) {
+        CHECK(filter_points(plan, {std::string("gate.open_on=") + both}) == points{1, 3, 5});
+    }
+    for (const char* one : {"rtu", "\"rtu\"", "['rtu']"}) {
+        CHECK(filter_points(plan, {std::string("gate.open_on=") + one}) == points{0, 2, 4});
+    }
+    for (const char* nothing : {"0.5x", "", "true", "nan", "\"0.5"}) {
+        CHECK_THROWS_WITH(filter_points(plan, {std::string("cm.rtu_loss=") + nothing}),
+                          has_part("matches no point"));
+    }
+}
+
 TEST_CASE("a bad sweep file gives one line with its place", "[sweep_file]") {
     struct bad {
         const char* text;
