@@ -1,6 +1,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <set>
 #include <stdexcept>
@@ -231,9 +232,9 @@ TEST_CASE("engine: reset forgets wakes near and far and starts at cycle 0") {
 
 TEST_CASE("engine: more modules than bits in a word") {
     engine e;
-    std::vector<std::unique_ptr<probe>> all;
-    for (int i = 0; i < 200; ++i) {
-        all.push_back(std::make_unique<probe>(e));
+    std::vector<std::unique_ptr<probe>> all(200);
+    for (auto& p : all) {
+        p = std::make_unique<probe>(e);
     }
     e.reset(engine_kind::wheel);
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -264,10 +265,8 @@ TEST_CASE("engine: the tick order is that of adding, or a permutation by seed") 
         e.run_to(1);
         return order;
     };
-    std::vector<int> natural;
-    for (int i = 0; i < 70; ++i) {
-        natural.push_back(i);
-    }
+    std::vector<int> natural(70);
+    std::iota(natural.begin(), natural.end(), 0);
     CHECK(run(0, engine_kind::wheel) == natural);
     CHECK(run(0, engine_kind::poll) == natural);
     std::set<std::vector<int>> orders;
