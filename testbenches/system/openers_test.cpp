@@ -180,7 +180,7 @@ TEST_CASE("Openers alone and together, in every order and in the same cycle: the
     }
 }
 
-TEST_CASE("A packet opens only a gate that has what RTS needs; Communication Established comes all the same",
+TEST_CASE("A packet opens only a gate that has what RTS needs, Communication Established comes all the same",
           "[openers]") {
     two_hosts bench;
     for (const bool inference : {false, true}) {

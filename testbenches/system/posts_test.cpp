@@ -43,7 +43,7 @@ hosts connect(two_hosts& bench, const bench_config& config = {}, std::uint32_t r
 
 }  // namespace
 
-TEST_CASE("B07 a QP in RTR answers and does not ask; in RTS its sends follow in order from SQ_PSN",
+TEST_CASE("B07 a QP in RTR answers and does not ask, in RTS its sends follow in order from SQ_PSN",
           "[posts]") {
     two_hosts bench;
     auto [b, client, server] = connect(bench);
@@ -453,7 +453,7 @@ TEST_CASE("B22 where a strict driver refuses a post, and what the hardware does 
     }
 }
 
-TEST_CASE("B27 RESET to RESET is valid; drain is ERR, a marker, and its flushed CQE", "[posts]") {
+TEST_CASE("B27 RESET to RESET is valid, drain is ERR, a marker, and its flushed CQE", "[posts]") {
     two_hosts bench;
     bench.reset({});
     test_qp& client = bench.create_qp(0, 2);

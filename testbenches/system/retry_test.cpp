@@ -203,7 +203,7 @@ TEST_CASE("B10 an empty receive queue: RNR NAKs = ceil((p - a) / W'), the expect
     }
 }
 
-TEST_CASE("B10 rnr_retry bounds the repeats; used up it ends with RNR_RETRY_EXC_ERR", "[retry]") {
+TEST_CASE("B10 rnr_retry bounds the repeats, used up it ends with RNR_RETRY_EXC_ERR", "[retry]") {
     two_hosts bench;
     for (const int value : {0, 1, 3, 6}) {
         const auto limit = static_cast<std::uint8_t>(value);
@@ -252,7 +252,7 @@ TEST_CASE("B10 with the packet opener: the RNR-NAKed first packet opens the gate
     bench.check();
 }
 
-TEST_CASE("B24 no time-out when all is acknowledged; one expiry is one go-back-N", "[retry]") {
+TEST_CASE("B24 no time-out when all is acknowledged, one expiry is one go-back-N", "[retry]") {
     two_hosts bench;
     {
         auto [client, server] = set_up(bench, 7, 7, 8);

@@ -276,7 +276,7 @@ running_pair run_pair(two_hosts& bench, const bench_config& config = {}) {
 
 }  // namespace
 
-TEST_CASE("B14 SQD: what has begun ends, then the event; posts stay; back in RTS they go out", "[states]") {
+TEST_CASE("B14 SQD: what has begun ends, then the event, posts stay, back in RTS they go out", "[states]") {
     two_hosts bench;
     for (const bool lossy : {false, true}) {
         for (cycle_t at = 0; at < 1000; at += 23) {
@@ -331,7 +331,7 @@ TEST_CASE("B14 SQD: what has begun ends, then the event; posts stay; back in RTS
     }
 }
 
-TEST_CASE("B14 SQD without notification makes no event; SQD of an idle queue drains at once; not from ERR",
+TEST_CASE("B14 SQD without notification makes no event, SQD of an idle queue drains at once, not from ERR",
           "[states]") {
     two_hosts bench;
     auto [client, server] = run_pair(bench);

@@ -218,7 +218,7 @@ TEST_CASE("command unit: the five attributes of RTS with INIT to RTR: all or non
 }
 
 TEST_CASE(
-    "command unit: RTS of a QP that a packet has brought there changes no PSN (B05); with CUR_STATE = RTR it "
+    "command unit: RTS of a QP that a packet has brought there changes no PSN (B05), with CUR_STATE = RTR it "
     "is refused (B15)") {
     command_bench b;
     b.start();

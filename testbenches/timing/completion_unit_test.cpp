@@ -62,7 +62,7 @@ using strings = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("completion unit: CQE at u + 1; armed: event at u + 2, interrupt at u + 3") {
+TEST_CASE("completion unit: CQE at u + 1, armed: event at u + 2, interrupt at u + 3") {
     completion_bench b;
     for (const engine_kind kind : both) {
         b.start(kind);
@@ -95,7 +95,7 @@ TEST_CASE("completion unit: arming a CQ with CQEs that the host had not seen rai
     }
 }
 
-TEST_CASE("completion unit: events before an interrupt before CQEs; the sources of CQEs take turns") {
+TEST_CASE("completion unit: events before an interrupt before CQEs, the sources of CQEs take turns") {
     completion_bench b;
     b.start();
     b.set_up();

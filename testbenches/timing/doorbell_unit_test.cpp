@@ -108,7 +108,7 @@ TEST_CASE("doorbell unit: an entry that leaves at n cannot be merged into at n")
     CHECK(b.send.cycles() == std::vector<cycle_t>{22, 23});
 }
 
-TEST_CASE("doorbell unit: a full FIFO stalls the MMIO path; a place freed at n is used at n + 1") {
+TEST_CASE("doorbell unit: a full FIFO stalls the MMIO path, a place freed at n is used at n + 1") {
     doorbell_bench b;
     for (const engine_kind kind : both) {
         b.config.fifo_depth = 2;

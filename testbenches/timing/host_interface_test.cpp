@@ -147,7 +147,7 @@ TEST_CASE("host interface: an MMIO write is visible at the first edge strictly a
     }
 }
 
-TEST_CASE("host interface: MMIO writes keep their order, one per cycle; unknown offsets are dropped") {
+TEST_CASE("host interface: MMIO writes keep their order, one per cycle, unknown offsets are dropped") {
     host_bench b;
     b.start();
     const std::uint64_t uar = ib::bar_page_bytes + ib::uar_doorbell_offset;
@@ -191,7 +191,7 @@ TEST_CASE("host interface: a read takes L and its bus time") {
     }
 }
 
-TEST_CASE("host interface: reads follow each other on the bus; requesters take turns; answers in order") {
+TEST_CASE("host interface: reads follow each other on the bus, requesters take turns, answers in order") {
     host_bench b;
     b.start();
     const cycle_t r = 20;
@@ -296,7 +296,7 @@ TEST_CASE("host interface: a bus error gives zeros and is counted") {
     CHECK(b.buffer[63] == 0);
 }
 
-TEST_CASE("host interface: under back-pressure everything is answered, in order; wheel and poll identical") {
+TEST_CASE("host interface: under back-pressure everything is answered, in order, wheel and poll identical") {
     host_bench b;
     b.config.reads_outstanding = 8;
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {

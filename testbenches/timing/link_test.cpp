@@ -337,7 +337,7 @@ TEST_CASE("link tx: a datagram's notice comes with its start") {
 }
 
 TEST_CASE(
-    "link tx: a delayed packet is overtaken and arrives exactly so much later; a lost one takes its "
+    "link tx: a delayed packet is overtaken and arrives exactly so much later, a lost one takes its "
     "credits") {
     tx_bench b;
     b.config.faults[static_cast<std::size_t>(packet_class::request)].delay = 1;
@@ -419,7 +419,7 @@ TEST_CASE("link tx: two sources, few credits and back-pressure, wheel and poll i
     }
 }
 
-TEST_CASE("link rx: last byte, propagation, pipeline; then in the same cycle to the receive engine") {
+TEST_CASE("link rx: last byte, propagation, pipeline, then in the same cycle to the receive engine") {
     rx_bench b;
     for (const engine_kind kind : both) {
         b.start(kind);
@@ -449,7 +449,7 @@ TEST_CASE("link rx: bad VCRC, VL out of range: dropped and counted") {
 }
 
 TEST_CASE(
-    "link rx: FCCL = ABR + free blocks; told at once after credit_update_bytes; FCTBS repairs what was "
+    "link rx: FCCL = ABR + free blocks, told at once after credit_update_bytes, FCTBS repairs what was "
     "lost") {
     rx_bench b;
     b.config.credit_update_bytes = 2000;

@@ -107,7 +107,7 @@ TEST_CASE("context cache: miss, then hit") {
     }
 }
 
-TEST_CASE("context cache: hits follow each other, one per cycle; clients take turns") {
+TEST_CASE("context cache: hits follow each other, one per cycle, clients take turns") {
     cache_bench b;
     b.start();
     b.send.visible_at(20, b.read(3));
@@ -151,7 +151,7 @@ TEST_CASE(
     CHECK(b.to_receive.seen[1].value.context.requester.next_psn == 7777);
 }
 
-TEST_CASE("context cache: a miss does not hold up hits; misses_outstanding bounds the fills") {
+TEST_CASE("context cache: a miss does not hold up hits, misses_outstanding bounds the fills") {
     cache_bench b;
     b.config.misses_outstanding = 2;
     b.start();
@@ -175,7 +175,7 @@ TEST_CASE("context cache: a miss does not hold up hits; misses_outstanding bound
 }
 
 TEST_CASE(
-    "context cache: waiting_requests bounds those that wait for a fill or for their turn; hits of others "
+    "context cache: waiting_requests bounds those that wait for a fill or for their turn, hits of others "
     "pass") {
     cache_bench b;
     for (const engine_kind kind : both) {

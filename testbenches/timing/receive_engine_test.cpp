@@ -469,7 +469,7 @@ TEST_CASE("receive engine: datagrams") {
     CHECK(b.block.counters().failed_checks == 1);
 }
 
-TEST_CASE("receive engine: not more packets than slots; the rest waits and none is lost") {
+TEST_CASE("receive engine: not more packets than slots, the rest waits and none is lost") {
     receive_bench b;
     b.config.slots = 2;
     b.start();

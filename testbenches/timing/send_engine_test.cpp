@@ -563,7 +563,7 @@ TEST_CASE("send engine: a UD message is complete when its last byte is on the wi
 }
 
 TEST_CASE(
-    "send engine: a bad datagram ends the QP in SQE; what was granted to be flushed is flushed even when RTS "
+    "send engine: a bad datagram ends the QP in SQE, what was granted to be flushed is flushed even when RTS "
     "comes back first") {
     send_engine_bench b;
     for (cycle_t s = 301; s < 420; s += 3) {

@@ -176,7 +176,7 @@ TEST_CASE("send scheduler: ERR grants what is pending with the flush mark, later
     CHECK(b.grant.seen[1].value.flush);
 }
 
-TEST_CASE("send scheduler: RESET and create set both indices to 0; doorbells of another QPN do nothing") {
+TEST_CASE("send scheduler: RESET and create set both indices to 0, doorbells of another QPN do nothing") {
     scheduler_bench b;
     b.start();
     b.change(5, 5, qp_state::init, true);
@@ -250,7 +250,7 @@ TEST_CASE("send scheduler: hold, release, set_consumer") {
     CHECK(b.grant.seen[3].cycle == 322);
 }
 
-TEST_CASE("send scheduler: a full grant channel holds the arbiter; one grant per cycle") {
+TEST_CASE("send scheduler: a full grant channel holds the arbiter, one grant per cycle") {
     scheduler_bench b;
     for (const engine_kind kind : both) {
         b.start(kind);

@@ -52,7 +52,7 @@ TEST_CASE("fault injector: the same seed gives the same verdicts, another seed o
     CHECK(verdicts(f, packet_class::request, 500) == first);
 }
 
-TEST_CASE("fault injector: a class has its own generator; faults of one do not move those of another") {
+TEST_CASE("fault injector: a class has its own generator, faults of one do not move those of another") {
     link_config config;
     config.faults[index_of(packet_class::request)].loss = 0.3;
     fault_injector f;
