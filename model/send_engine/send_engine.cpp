@@ -52,10 +52,6 @@ void send_engine::reset(const send_engine_config& config, std::uint32_t qps, std
     m_mask = qps - 1;
     m_lid = lid;
     m_data_vls = data_vls;
-    for (std::uint32_t sl = 0; sl < m_sl_to_vl.size(); ++sl) {
-        m_sl_to_vl[sl] = static_cast<std::uint8_t>(sl % data_vls);
-    }
-    m_headers = {};
     m_clock_mhz = clock_mhz;
     m_timer_shift = timer_shift;
     for (std::uint32_t t = 0; t < 32; ++t) {
@@ -531,9 +527,9 @@ void send_engine::take_state(const state_event& e) {
     const bool first = v.offset_bytes == 0;
     const bool last = v.offset_bytes + bytes == w.length_bytes;
     const bool ud = v.context.resources.service == ib::service_type::ud;
-    ib::headers& h = m_headers;
+    ib::headers h;
     h.sl = ud ? w.sl : a.sl;
-    h.vl = m_sl_to_vl[h.sl % m_sl_to_vl.size()];
+    h.vl = static_cast<std::uint8_t>(h.sl % m_data_vls);
     h.slid = m_lid;
     h.dlid = ud ? w.remote_lid : a.dlid;
     h.pkey = a.pkey;
@@ -544,13 +540,9 @@ void send_engine::take_state(const state_event& e) {
         h.dest_qpn = w.remote_qpn;
         h.qkey = w.remote_qkey;
         h.src_qpn = q.qpn;
-        h.migrated = false;
-        h.ack_request = false;
     } else {
         h.migrated = true;  // no alternate path is loaded: the state is "migrated" (IBTA 17.2.8)
         h.dest_qpn = a.dest_qpn;
-        h.qkey = 0;
-        h.src_qpn = 0;
         h.ack_request = last;
         if (first) {
             h.op = !last ? ib::rc_send_first : immediate ? ib::rc_send_only_imm : ib::rc_send_only;

@@ -193,7 +193,6 @@ private:
     std::uint32_t m_mask = 0;
     std::uint16_t m_lid = 0;
     std::uint32_t m_data_vls = 1;
-    std::array<std::uint8_t, 16> m_sl_to_vl{};
     std::uint64_t m_clock_mhz = 250;
     std::uint32_t m_timer_shift = 0;
     std::array<cycle_t, 32> m_timeout_cycles{};
@@ -214,7 +213,6 @@ private:
     std::array<ring_queue<gathered>, vls> m_emit;  // made, waiting for room in the queue of their VL
     std::uint32_t m_emit_count = 0;
     std::uint32_t m_next_vl = 0;
-    ib::headers m_headers;  // of the packet being made; what a SEND has not stays 0
     ring_queue<finished> m_finished;
     ring_queue<qpc_request> m_errors;
     ring_queue<scheduler_update> m_updates;
