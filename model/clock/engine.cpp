@@ -11,39 +11,45 @@ engine::engine() { layout(); }
 
 void engine::add(tickable& module) {
     m_added.push_back(&module);
-    m_modules = m_added;
+    seat_as_added();
     layout();
 }
 
 void engine::set_order_seed(std::uint64_t seed) {
-    m_modules = m_added;
+    seat_as_added();
     if (seed != 0) {
         // Fisher-Yates by hand: std::shuffle may differ between standard libraries.
         std::mt19937_64 random(seed);
-        for (std::size_t i = m_modules.size(); i > 1; --i) {
-            std::swap(m_modules[i - 1], m_modules[random() % i]);
+        for (std::size_t i = m_seats.size(); i > 1; --i) {
+            std::swap(m_seats[i - 1], m_seats[random() % i]);
         }
     }
     layout();
 }
 
+void engine::seat_as_added() {
+    m_seats.resize(m_added.size());
+    for (std::size_t i = 0; i < m_added.size(); ++i) {
+        m_seats[i].module = m_added[i];
+    }
+}
+
 void engine::layout() {
-    m_words = static_cast<std::uint32_t>((m_modules.size() + 63) / 64);
+    m_words = static_cast<std::uint32_t>((m_seats.size() + 63) / 64);
     m_words = std::max(m_words, 1u);
     m_rows.assign(std::size_t{2} * m_words, 0);
     m_next = m_rows.data();
     m_bits.assign(std::size_t{wheel_slots} * m_words, 0);
     std::fill(std::begin(m_occupied), std::end(m_occupied), 0);
     m_occupied_words = 0;
-    m_seats.assign(std::size_t{m_words} * 64, {});
-    for (std::uint32_t i = 0; i < m_modules.size(); ++i) {
-        m_modules[i]->m_slot = i;
-        m_modules[i]->m_word = i / 64;
-        m_modules[i]->m_next = m_next + i / 64;
-        m_modules[i]->m_bit = std::uint64_t{1} << (i & 63);
-        const bool direct =
-            m_modules[i]->m_direct != nullptr && typeid(*m_modules[i]) == *m_modules[i]->m_direct_class;
-        m_seats[i] = {direct ? m_modules[i]->m_direct : [](tickable& t) { t.tick(); }, m_modules[i]};
+    for (std::uint32_t i = 0; i < m_seats.size(); ++i) {
+        tickable& module = *m_seats[i].module;
+        module.m_slot = i;
+        module.m_word = i / 64;
+        module.m_next = m_next + i / 64;
+        module.m_bit = std::uint64_t{1} << (i & 63);
+        const bool direct = module.m_direct != nullptr && typeid(module) == *module.m_direct_class;
+        m_seats[i].tick = direct ? module.m_direct : [](tickable& t) { t.tick(); };
     }
 }
 
@@ -105,14 +111,14 @@ cycle_t engine::next_on_wheel() const {
 
 cycle_t engine::next_due() const {
     if (m_kind == engine_kind::poll) {
-        return m_modules.empty() ? never : m_now + 1;
+        return m_seats.empty() ? never : m_now + 1;
     }
     return has_next() ? m_now + 1 : std::min(next_on_wheel(), m_first_far);
 }
 
 void engine::move_far(cycle_t cycle) {
     while (!m_far.empty() && m_far.top().cycle == cycle) {
-        set(static_cast<std::uint32_t>(cycle & (wheel_slots - 1)), *m_modules[m_far.top().slot]);
+        set(static_cast<std::uint32_t>(cycle & (wheel_slots - 1)), *m_seats[m_far.top().slot].module);
         m_far.pop();
     }
     m_first_far = m_far.empty() ? never : m_far.top().cycle;
@@ -188,12 +194,13 @@ std::uint64_t engine::run_wheel(cycle_t last) {
 
 std::uint64_t engine::run_poll(cycle_t last) {
     std::uint64_t active_cycles = 0;
-    while (!m_stopped && !m_yield && !m_modules.empty() && m_now < last) {
+    while (!m_stopped && !m_yield && !m_seats.empty() && m_now < last) {
         ++m_now;
-        for (tickable* module : m_modules) {
-            module->tick();
+        // By the virtual function: what is ticked directly under `wheel` is held against it.
+        for (const seat& s : m_seats) {
+            s.module->tick();
         }
-        m_ticks += m_modules.size();
+        m_ticks += m_seats.size();
         ++active_cycles;
     }
     return active_cycles;

@@ -114,10 +114,10 @@ private:
         }
     };
 
-    /// A module and what ticks it.
+    /// A module and what ticks it, which layout() finds out.
     struct seat {
-        tickable::tick_function tick = nullptr;
         tickable* module = nullptr;
+        tickable::tick_function tick = nullptr;
     };
 
     void set(std::uint32_t wheel_slot, const tickable& module) {
@@ -135,6 +135,7 @@ private:
     template <bool OneWord>
     std::uint64_t tick_due(cycle_t cycle);
     std::uint64_t run_poll(cycle_t last);
+    void seat_as_added();
     void layout();
 
     cycle_t m_now = 0;
@@ -150,8 +151,7 @@ private:
     std::vector<std::uint64_t> m_bits;
     std::uint64_t m_occupied[occupancy_words] = {};
     std::vector<std::uint64_t> m_rows;  // a row for the next cycle and one for that which is being ticked
-    std::vector<tickable*> m_modules;   // in tick order
-    std::vector<seat> m_seats;          // by slot
+    std::vector<seat> m_seats;          // in tick order
     std::vector<tickable*> m_added;
     std::priority_queue<far_wake, std::vector<far_wake>, std::greater<far_wake>> m_far;
 };
