@@ -90,7 +90,10 @@ setters setters_of(script_wire& w) {
     return known;
 }
 
-constexpr std::array<const char*, 2> payload_prefixes{"passive_payload_", "active_payload_"};
+// How the names of a side's payloads begin; a number from 1 on follows.
+std::string payload_prefix(bool active) { return active ? "active_payload_" : "passive_payload_"; }
+
+bool is_payload(const std::string& name, bool active) { return name.rfind(payload_prefix(active), 0) == 0; }
 
 script_wire read_connection(const script_connection& c, std::size_t index) {
     script_wire w;
@@ -101,21 +104,15 @@ script_wire read_connection(const script_connection& c, std::size_t index) {
     std::vector<std::string> given;
     for (const auto& [name, text] : c.fields) {
         const std::string key = prefix + name;
-        bool is_payload = false;
-        for (const bool active : {true, false}) {
-            const std::string start = payload_prefixes[active ? 1 : 0];
-            if (name.compare(0, start.size(), start) == 0) {
-                is_payload = true;
-                auto& list = active ? w.active.payloads : w.passive.payloads;
-                const std::uint64_t n = number(key, name.substr(start.size()), 1000);
-                if (n == 0) {
-                    fail(key + ": payloads are numbered from 1");
-                }
-                list.resize(std::max<std::size_t>(list.size(), static_cast<std::size_t>(n)));
-                list[static_cast<std::size_t>(n - 1)] = hex(key, text, 1, largest_payload_bytes);
+        const bool active = is_payload(name, true);
+        if (active || is_payload(name, false)) {
+            auto& list = active ? w.active.payloads : w.passive.payloads;
+            const std::uint64_t n = number(key, name.substr(payload_prefix(active).size()), 1000);
+            if (n == 0) {
+                fail(key + ": payloads are numbered from 1");
             }
-        }
-        if (is_payload) {
+            list.resize(std::max<std::size_t>(list.size(), static_cast<std::size_t>(n)));
+            list[static_cast<std::size_t>(n - 1)] = hex(key, text, 1, largest_payload_bytes);
             continue;
         }
         const auto it = known.find(name);
@@ -139,23 +136,22 @@ script_wire read_connection(const script_connection& c, std::size_t index) {
 
 }  // namespace
 
-std::vector<std::string> script_field_names() {
-    script_wire unused;
-    std::vector<std::string> names;
-    for (const auto& [name, set] : setters_of(unused)) {
-        names.push_back(name);
-    }
-    for (const char* start : payload_prefixes) {
-        names.push_back(start + std::string("1"));
-    }
+const std::vector<std::string>& script_field_names() {
+    static const std::vector<std::string> names = [] {
+        script_wire unused;
+        std::vector<std::string> all{payload_prefix(true) + "1", payload_prefix(false) + "1"};
+        for (const auto& [name, set] : setters_of(unused)) {
+            all.push_back(name);
+        }
+        return all;
+    }();
     return names;
 }
 
 bool is_script_field(const std::string& name) {
-    script_wire unused;
-    return setters_of(unused).count(name) != 0 ||
-           std::any_of(payload_prefixes.begin(), payload_prefixes.end(),
-                       [&name](const std::string& start) { return name.rfind(start, 0) == 0; });
+    const auto& names = script_field_names();
+    return is_payload(name, true) || is_payload(name, false) ||
+           std::find(names.begin(), names.end(), name) != names.end();
 }
 
 const std::vector<std::string>& script_action_names() {

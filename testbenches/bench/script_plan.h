@@ -69,7 +69,7 @@ struct script_plan {
 script_plan make_script_plan(const scenario_config& scenario);
 
 /// Fields of a connection besides its hosts, for whoever looks for a near name; of the payloads the first.
-std::vector<std::string> script_field_names();
+const std::vector<std::string>& script_field_names();
 /// True for a field of a connection, payloads of any number included; its value is not looked at.
 bool is_script_field(const std::string& name);
 

@@ -590,7 +590,7 @@ private:
                     ++hosts_known;
                 }
             } else if (!is_script_field(own_name)) {
-                auto names = script_field_names();
+                std::vector<std::string> names = script_field_names();
                 names.insert(names.end(), {"active_host", "passive_host"});
                 add_fault(toml_key.source(),
                           {"", key, "is not a known key", "a field of a connection (docs/scenarios.md)",
