@@ -22,9 +22,10 @@ struct outstanding_send {
 class outstanding_list {
 public:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
-    /// Most entries of one FIFO, and of all together.
-    static constexpr std::uint32_t max_count = (1u << 11) - 1;
+    /// Bits of a FIFO's word that name its tail; the others count its entries.
     static constexpr std::uint32_t tail_bits = 21;
+    /// Most entries of one FIFO, and of all together.
+    static constexpr std::uint32_t max_count = (1u << (32 - tail_bits)) - 1;
     static constexpr std::uint32_t max_entries = 1u << tail_bits;
     /// One word, read and written as one: a processor waits when it reads a word of which it has just written
     /// a part.
@@ -64,7 +65,7 @@ public:
             m_entries[index].next = m_entries[f.tail()].next;
             m_entries[f.tail()].next = index;
         }
-        f.set(index & (max_entries - 1), f.count() + 1);
+        f.set(index, f.count() + 1);
         ++m_used;
     }
     const outstanding_send& back(const fifo& f) const { return m_entries[f.tail()].send; }
