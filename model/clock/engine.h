@@ -94,11 +94,17 @@ public:
     std::uint64_t run_to(cycle_t last);
 
     /// Ends run_to() after the present cycle.
-    void stop() { m_stopped = true; }
+    void stop() {
+        m_stopped = true;
+        m_look_up_at = 0;
+    }
     bool stopped() const { return m_stopped; }
 
     /// Makes run_to() return after the present cycle so that the caller can look outside again.
-    void yield() { m_yield = true; }
+    void yield() {
+        m_yield = true;
+        m_look_up_at = 0;
+    }
 
     std::uint64_t ticks() const { return m_ticks; }
 
@@ -132,8 +138,12 @@ private:
     [[gnu::noinline]] void move_far(cycle_t cycle);
     template <bool OneWord>
     std::uint64_t run_wheel(cycle_t last);
+    bool look_up(cycle_t next, cycle_t last);
     template <bool OneWord>
     std::uint64_t tick_due(cycle_t cycle);
+    template <unsigned First, unsigned Count>
+    static void tick_seat(const seat* seats, unsigned n);
+    static std::uint64_t tick_all(const seat* seats, std::uint64_t due);
     std::uint64_t run_poll(cycle_t last);
     void seat_as_added();
     void layout();
@@ -141,6 +151,9 @@ private:
     cycle_t m_now = 0;
     std::uint64_t* m_next =
         nullptr;  // m_rows: due in the cycle after m_now; most wakes, apart from the wheel
+    /// First cycle that must not be ticked without looking up: beyond the end, with a far wake, or any when
+    /// run_to() is to end. One comparison per cycle stands for all of them.
+    cycle_t m_look_up_at = 0;
     bool m_stopped = false;
     bool m_yield = false;
     engine_kind m_kind = engine_kind::wheel;
