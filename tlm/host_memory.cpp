@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "model/host_interface/direct_read.h"
+
 namespace hcasim {
 
 namespace {
@@ -25,6 +27,10 @@ host_memory::host_memory(const sc_core::sc_module_name& name)
 
 void host_memory::reset(std::uint64_t size_bytes, const sc_core::sc_time& read_latency,
                         const sc_core::sc_time& write_latency) {
+    if (m_is_read_directly) {
+        m_is_read_directly = false;
+        m_targ_socket->invalidate_direct_mem_ptr(0, ~sc_dt::uint64{0});
+    }
     if (size_bytes > m_capacity_bytes || m_capacity_bytes > std::max(size_bytes, kept_bytes)) {
         // A fresh calloc block is zero without being written, so an untouched page is never backed.
         m_bytes.reset();
@@ -60,10 +66,41 @@ void host_memory::read(std::uint64_t address, void* out, std::uint64_t bytes, co
     check(address, bytes);
     settle(at.value());
     std::memcpy(out, &m_bytes[address], bytes);
+    // From the newest write back to the oldest: what was before the first of them is left.
+    auto* const seen = static_cast<std::uint8_t*>(out);
+    for (auto w = m_in_flight.rbegin(); w != m_in_flight.rend(); ++w) {
+        const overlap o(address, bytes, *w);
+        if (o.bytes != 0) {
+            std::memcpy(seen + (o.first - address), &w->before[o.first - w->address], o.bytes);
+        }
+    }
 }
 
-void host_memory::write(std::uint64_t address, const void* data, std::uint64_t bytes) {
+void host_memory::write(std::uint64_t address, const void* data, std::uint64_t bytes,
+                        const sc_core::sc_time& at) {
     check(address, bytes);
+    settle(at.value());
+    write_below(address, static_cast<const std::uint8_t*>(data), bytes, 0);
+}
+
+// A write of software is older than the writes in flight, from the n-th on: it is what was before the first
+// of them that covers a byte.
+void host_memory::write_below(std::uint64_t address, const std::uint8_t* data, std::uint64_t bytes,
+                              std::size_t n) {
+    for (; n < m_in_flight.size(); ++n) {
+        posted_write& w = m_in_flight[n];
+        const overlap o(address, bytes, w);
+        if (o.bytes == 0) {
+            continue;
+        }
+        const std::uint64_t before = o.first - address;
+        std::memcpy(&w.before[o.first - w.address], data + before, o.bytes);
+        write_below(address, data, before, n + 1);
+        const std::uint64_t behind = before + o.bytes;
+        address += behind;
+        data += behind;
+        bytes -= behind;
+    }
     store(address, data, bytes);
 }
 
@@ -82,21 +119,8 @@ void host_memory::store(std::uint64_t address, const void* data, std::uint64_t b
 
 void host_memory::settle(sc_core::sc_time::value_type at) {
     while (!m_in_flight.empty() && m_in_flight.front().visible <= at) {
-        posted_write& w = m_in_flight.front();
-        store(w.address, w.data.data(), w.data.size());
-        m_spare_buffers.push_back(std::move(w.data));
+        m_spare_buffers.push_back(std::move(m_in_flight.front().before));
         m_in_flight.pop_front();
-    }
-}
-
-void host_memory::device_read(std::uint64_t address, std::uint8_t* out, std::uint64_t bytes) const {
-    std::memcpy(out, &m_bytes[address], bytes);
-    for (const posted_write& w : m_in_flight) {
-        const std::uint64_t begin = std::max(address, w.address);
-        const std::uint64_t end = std::min(address + bytes, w.address + w.data.size());
-        if (begin < end) {
-            std::memcpy(out + (begin - address), &w.data[begin - w.address], end - begin);
-        }
     }
 }
 
@@ -112,11 +136,12 @@ void host_memory::device_write(std::uint64_t address, const std::uint8_t* data, 
     }
     w.address = address;
     if (!m_spare_buffers.empty()) {
-        w.data = std::move(m_spare_buffers.back());
+        w.before = std::move(m_spare_buffers.back());
         m_spare_buffers.pop_back();
     }
-    w.data.assign(data, data + bytes);
+    w.before.assign(&m_bytes[address], &m_bytes[address] + bytes);
     m_in_flight.push_back(std::move(w));
+    store(address, data, bytes);
 }
 
 void host_memory::transport::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) {
@@ -134,13 +159,21 @@ void host_memory::transport::b_transport(tlm::tlm_generic_payload& p, sc_core::s
         return;
     }
     if (p.is_read()) {
-        memory.device_read(p.get_address(), p.get_data_ptr(), bytes);
+        std::memcpy(p.get_data_ptr(), &memory.m_bytes[p.get_address()], bytes);
         delay += memory.m_read_latency;
+        p.set_dmi_allowed(true);
     } else if (p.is_write()) {
         delay += memory.m_write_latency;
         memory.device_write(p.get_address(), p.get_data_ptr(), bytes, sc_core::sc_time_stamp() + delay);
     }
     p.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+bool host_memory::transport::get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tlm_dmi& dmi) {
+    const bool is_granted =
+        direct_read::grant(p, dmi, 0, memory.m_bytes.get(), memory.m_size_bytes, memory.m_read_latency);
+    memory.m_is_read_directly = memory.m_is_read_directly || is_granted;
+    return is_granted;
 }
 
 tlm::tlm_sync_enum host_memory::transport::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
@@ -160,9 +193,9 @@ unsigned host_memory::transport::transport_dbg(tlm::tlm_generic_payload& p) {
     }
     const std::uint64_t bytes = std::min<std::uint64_t>(p.get_data_length(), memory.m_size_bytes - address);
     if (p.is_read()) {
-        memory.device_read(address, p.get_data_ptr(), bytes);
+        std::memcpy(p.get_data_ptr(), &memory.m_bytes[address], bytes);
     } else if (p.is_write()) {
-        memory.write(address, p.get_data_ptr(), bytes);
+        memory.write(address, p.get_data_ptr(), bytes, sc_core::sc_time_stamp());
     }
     return static_cast<unsigned>(bytes);
 }

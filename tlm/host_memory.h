@@ -1,6 +1,7 @@
 #ifndef HCASIM_TLM_HOST_MEMORY_H
 #define HCASIM_TLM_HOST_MEMORY_H
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <deque>
@@ -17,7 +18,8 @@ namespace hcasim {
 /// A device's write is posted: it arrives at sc_time_stamp() + the annotated delay + the write latency and
 /// software sees it from that time on, writes in the order in which they were made. A device's read never
 /// passes an earlier write of a device (PCIe ordering), so it sees all of them. Reads and writes of software
-/// act at once.
+/// act at once. A device may read by DMI: memory is kept as devices see it, and what software is not to see
+/// yet is kept beside it.
 ///
 /// Pages that nobody touches cost nothing, and a reset costs only the pages that were written since the last.
 class host_memory : public sc_core::sc_module {
@@ -37,8 +39,8 @@ public:
     /// std::out_of_range.
     void read(std::uint64_t address, void* out, std::uint64_t bytes, const sc_core::sc_time& at);
 
-    /// A write of software; visible to software and devices at once. Throws std::out_of_range.
-    void write(std::uint64_t address, const void* data, std::uint64_t bytes);
+    /// A write of software at time `at`; visible to software and devices at once. Throws std::out_of_range.
+    void write(std::uint64_t address, const void* data, std::uint64_t bytes, const sc_core::sc_time& at);
 
     /// Device writes that software does not see yet.
     std::size_t writes_in_flight() const { return m_in_flight.size(); }
@@ -50,7 +52,7 @@ private:
         void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override;
         tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
                                            sc_core::sc_time& delay) override;
-        bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
+        bool get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tlm_dmi& dmi) override;
         unsigned transport_dbg(tlm::tlm_generic_payload& p) override;
         host_memory& memory;
     };
@@ -58,19 +60,29 @@ private:
     struct posted_write {
         sc_core::sc_time::value_type visible = 0;
         std::uint64_t address = 0;
-        std::vector<std::uint8_t> data;
+        std::vector<std::uint8_t> before;  // what software sees in its place until then
     };
 
     bool in_range(std::uint64_t address, std::uint64_t bytes) const {
         return bytes <= m_size_bytes && address <= m_size_bytes - bytes;
     }
+    // Those of `bytes` bytes at `address` that a write in flight covers.
+    struct overlap {
+        overlap(std::uint64_t address, std::uint64_t size_bytes, const posted_write& w)
+            : first(std::max(address, w.address)) {
+            const std::uint64_t end = std::min(address + size_bytes, w.address + w.before.size());
+            bytes = end > first ? end - first : 0;
+        }
+        std::uint64_t first;
+        std::uint64_t bytes;
+    };
+    void write_below(std::uint64_t address, const std::uint8_t* data, std::uint64_t bytes, std::size_t n);
     void check(std::uint64_t address, std::uint64_t bytes) const;
-    void device_read(std::uint64_t address, std::uint8_t* out, std::uint64_t bytes) const;
     void device_write(std::uint64_t address, const std::uint8_t* data, std::uint64_t bytes,
                       const sc_core::sc_time& arrival);
     // The only way into the memory proper: keeps count of the pages that a reset must clear.
     void store(std::uint64_t address, const void* data, std::uint64_t bytes);
-    // Moves the writes that are visible at `at` into the memory proper.
+    // Forgets what was before the writes that are visible at `at`.
     void settle(sc_core::sc_time::value_type at);
 
     struct release {
@@ -89,6 +101,7 @@ private:
     sc_core::sc_time m_read_latency;
     sc_core::sc_time m_write_latency;
     std::deque<posted_write> m_in_flight;
+    bool m_is_read_directly = false;
     std::vector<std::vector<std::uint8_t>> m_spare_buffers;
 };
 

@@ -13,7 +13,9 @@ pcie_bus::pcie_bus(const sc_core::sc_module_name& name, std::uint64_t bar_addres
       m_dma_targ_socket("dma_targ_socket"),
       m_memory_init_socket("memory_init_socket"),
       m_host_path(*this, true),
-      m_dma_path(*this, false) {
+      m_dma_path(*this, false),
+      m_mmio_backward(*this, false),
+      m_memory_backward(*this, true) {
     m_host_targ_socket.bind(m_host_path);
     m_dma_targ_socket.bind(m_dma_path);
     m_mmio_init_socket.bind(m_mmio_backward);
@@ -53,6 +55,17 @@ tlm::tlm_sync_enum pcie_bus::path::nb_transport_fw(tlm::tlm_generic_payload& p, 
         return tlm::TLM_COMPLETED;
     }
     return tlm::TLM_ACCEPTED;
+}
+
+// The memory has the same addresses on both sides of the bus; a BAR has nothing to point to.
+bool pcie_bus::path::get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tlm_dmi& dmi) {
+    return !from_host && bus.m_memory_init_socket->get_direct_mem_ptr(p, dmi);
+}
+
+void pcie_bus::backward::invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) {
+    if (from_memory) {
+        bus.m_dma_targ_socket->invalidate_direct_mem_ptr(first, last);
+    }
 }
 
 unsigned pcie_bus::path::transport_dbg(tlm::tlm_generic_payload& p) {

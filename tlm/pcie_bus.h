@@ -25,11 +25,14 @@ public:
 
 private:
     struct backward : tlm::tlm_bw_transport_if<> {
+        backward(pcie_bus& b, bool of_memory) : bus(b), from_memory(of_memory) {}
         tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&,
                                            sc_core::sc_time&) override {
             return tlm::TLM_ACCEPTED;
         }
-        void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+        void invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) override;
+        pcie_bus& bus;
+        bool from_memory;
     };
     // One way through the bus; from_host is towards the BAR.
     struct path : tlm::tlm_fw_transport_if<> {
@@ -37,7 +40,7 @@ private:
         void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override;
         tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
                                            sc_core::sc_time& delay) override;
-        bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
+        bool get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tlm_dmi& dmi) override;
         unsigned transport_dbg(tlm::tlm_generic_payload& p) override;
         pcie_bus& bus;
         bool from_host;

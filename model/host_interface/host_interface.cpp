@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "model/host_interface/direct_read.h"
+
 namespace hcasim {
 
 host_interface::host_interface(const sc_core::sc_module_name& name, clock_domain& domain,
@@ -51,6 +53,8 @@ void host_interface::reset(const host_interface_config& config) {
     m_first_due = never;
     m_down_free = 0;
     m_up_free = 0;
+    m_direct = {};
+    m_direct_refused = false;
     m_counters = {};
 }
 
@@ -196,11 +200,51 @@ cycle_t host_interface::call(tlm::tlm_command command, std::uint64_t address, st
     delay -= offset;
     known_latency& known = m_known_latency[command == tlm::TLM_READ_COMMAND ? 0 : 1];
     if (delay != known.time) {
-        const auto period = domain().period().value();
-        known.cycles = (delay.value() + period - 1) / period;
+        known.cycles = cycles_of(delay);
         known.time = delay;
     }
     return known.cycles;
+}
+
+cycle_t host_interface::cycles_of(const sc_core::sc_time& latency) const {
+    const auto period = domain().period().value();
+    return (latency.value() + period - 1) / period;
+}
+
+// Returns the latency of the target.
+[[gnu::always_inline]] inline cycle_t host_interface::read(std::uint64_t address, std::uint8_t* destination,
+                                                           std::uint32_t bytes) {
+    const std::uint64_t offset = address - m_direct.address;
+    if (offset < m_direct.bytes && bytes <= m_direct.bytes - offset) {
+        std::memcpy(destination, m_direct.data + offset, bytes);
+        return m_direct.latency_cycles;
+    }
+    const cycle_t latency_cycles = call(tlm::TLM_READ_COMMAND, address, destination, bytes, now());
+    if (m_payload.is_dmi_allowed() && !m_direct_refused) {
+        ask_for_direct(address);
+    }
+    return latency_cycles;
+}
+
+void host_interface::ask_for_direct(std::uint64_t address) {
+    m_payload.set_command(tlm::TLM_READ_COMMAND);
+    m_payload.set_address(address);
+    direct_read extension;
+    m_payload.set_extension(&extension);
+    tlm::tlm_dmi dmi;
+    const bool is_granted = m_target->get_direct_mem_ptr(m_payload, dmi) && extension.granted &&
+                            dmi.is_read_allowed() && dmi.get_start_address() <= address &&
+                            address <= dmi.get_end_address();
+    m_payload.clear_extension(&extension);
+    m_direct_refused = !is_granted;
+    if (is_granted) {
+        m_direct.address = dmi.get_start_address();
+        // All 2^64 bytes do not fit into the count: the last one is read by a call then.
+        m_direct.bytes =
+            std::max(dmi.get_end_address() - m_direct.address, dmi.get_end_address() - m_direct.address + 1);
+        m_direct.data = dmi.get_dmi_ptr();
+        m_direct.latency_cycles = cycles_of(extension.latency);
+    }
 }
 
 void host_interface::refuse(tlm::tlm_command command, std::uint8_t* data, std::uint32_t bytes) {
@@ -211,7 +255,7 @@ void host_interface::refuse(tlm::tlm_command command, std::uint8_t* data, std::u
 }
 
 [[gnu::always_inline]] inline void host_interface::do_read(std::uint32_t client, const dma_read& r) {
-    const cycle_t latency_cycles = call(tlm::TLM_READ_COMMAND, r.address, r.destination, r.bytes, now());
+    const cycle_t latency_cycles = read(r.address, r.destination, r.bytes);
     auto& queue = m_pending[client];
     const cycle_t arrives = now() + latency_cycles;
     m_down_free = std::max(arrives, m_down_free) + transfer_cycles(r.bytes);
@@ -303,7 +347,13 @@ tlm::tlm_sync_enum host_interface::nb_transport_bw(tlm::tlm_generic_payload&, tl
 
 bool host_interface::get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) { return false; }
 
-void host_interface::invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) {}
+void host_interface::invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) {
+    if (m_direct.bytes == 0 ||
+        (first <= m_direct.address + (m_direct.bytes - 1) && last >= m_direct.address)) {
+        m_direct = {};
+        m_direct_refused = false;
+    }
+}
 
 unsigned int host_interface::transport_dbg(tlm::tlm_generic_payload&) { return 0; }
 

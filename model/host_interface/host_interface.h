@@ -92,6 +92,9 @@ private:
     cycle_t transfer_cycles(std::uint32_t bytes) const;
     cycle_t call(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, std::uint32_t bytes,
                  cycle_t leaves);
+    cycle_t read(std::uint64_t address, std::uint8_t* destination, std::uint32_t bytes);
+    [[gnu::cold]] void ask_for_direct(std::uint64_t address);
+    cycle_t cycles_of(const sc_core::sc_time& latency) const;
     [[gnu::cold]] void refuse(tlm::tlm_command command, std::uint8_t* data, std::uint32_t bytes);
 
     ib::packet_pool& m_pool;
@@ -116,6 +119,15 @@ private:
         cycle_t cycles = 0;
     };
     std::array<known_latency, 2> m_known_latency;  // of reads, of writes
+    /// Memory that the target lets us read without a call.
+    struct direct_memory {
+        std::uint64_t address = 0;
+        std::uint64_t bytes = 0;
+        const std::uint8_t* data = nullptr;
+        cycle_t latency_cycles = 0;
+    };
+    direct_memory m_direct;
+    bool m_direct_refused = false;
     observer* m_observer = nullptr;
     counters_t m_counters;
 };

@@ -14,6 +14,7 @@
 #include "model/clock/clock_domain.h"
 #include "model/clock/ring_queue.h"
 #include "model/hca.h"
+#include "model/host_interface/direct_read.h"
 #include "model/ib/command.h"
 #include "model/ib/work_queue.h"
 
@@ -54,6 +55,7 @@ public:
         m_bytes = bytes;
     }
     std::uint8_t* at(std::uint64_t address) { return m_data + address; }
+    std::size_t bytes() const { return m_bytes; }
 
 private:
     void release() {
@@ -95,6 +97,7 @@ public:
         m_send_buffers = m_rq_address + n * m_receive_entries * sizeof(ib::receive_wqe);
         m_receive_buffers = m_send_buffers + n * config.depth * config.payload_bytes;
         m_memory.reset(m_receive_buffers + n * m_receive_entries * config.payload_bytes);
+        dma_targ_socket->invalidate_direct_mem_ptr(0, ~sc_dt::uint64{0});  // it has moved
         m_read_latency = sc_core::sc_time::from_value(read_cycles * domain().period().value());
         m_write_latency = sc_core::sc_time::from_value(write_cycles * domain().period().value());
         m_origin = domain().time_of(0).value();
@@ -174,6 +177,7 @@ public:
         if (p.is_read()) {
             std::memcpy(p.get_data_ptr(), m_memory.at(address), bytes);
             delay += m_read_latency;
+            p.set_dmi_allowed(true);
             return;
         }
         std::memcpy(m_memory.at(address), p.get_data_ptr(), bytes);
@@ -200,7 +204,9 @@ public:
                                        sc_core::sc_time&) override {
         return tlm::TLM_ACCEPTED;
     }
-    bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
+    bool get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tlm_dmi& dmi) override {
+        return direct_read::grant(p, dmi, 0, m_memory.at(0), m_memory.bytes(), m_read_latency);
+    }
     void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
     unsigned transport_dbg(tlm::tlm_generic_payload&) override { return 0; }
 

@@ -11,6 +11,7 @@
 #include "model/clock/clock_domain.h"
 #include "model/completion_unit/completion_unit.h"
 #include "model/doorbell_unit/doorbell_unit.h"
+#include "model/host_interface/direct_read.h"
 #include "model/host_interface/host_interface.h"
 #include "model/link/link_tx.h"
 #include "model/qp_context_cache/qp_context_cache.h"
@@ -116,11 +117,13 @@ public:
         m_read_latency = cycles_as_time(config.read_cycles, m_domain);
         m_write_latency = cycles_as_time(config.write_cycles, m_domain);
         m_origin = m_domain.time_of(0).value();
+        targ_socket->invalidate_direct_mem_ptr(0, ~sc_dt::uint64{0});  // it may have moved
     }
 
     void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override {
         if (p.is_read()) {
             m_host.read(p.get_address(), p.get_data_ptr(), p.get_data_length());
+            p.set_dmi_allowed(true);
             delay += m_read_latency;
         } else {
             delay += m_write_latency;
@@ -137,7 +140,10 @@ public:
         b_transport(p, delay);
         return tlm::TLM_COMPLETED;
     }
-    bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
+    bool get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tlm_dmi& dmi) override {
+        std::vector<std::uint8_t>& m = m_host.memory();
+        return direct_read::grant(p, dmi, 0, m.data(), m.size(), m_read_latency);
+    }
     unsigned transport_dbg(tlm::tlm_generic_payload&) override { return 0; }
 
 private:

@@ -59,6 +59,8 @@ public:
     std::uint64_t cq_address() const { return m_cq_address; }
     std::uint64_t eq_address() const { return m_eq_address; }
 
+    /// All of it, from address 0 on; stays where it is until reset().
+    std::vector<std::uint8_t>& memory() { return m_memory; }
     void read(std::uint64_t address, std::uint8_t* out, std::uint32_t bytes) const {
         std::memcpy(out, &m_memory[address], bytes);
     }

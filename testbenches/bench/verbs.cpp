@@ -114,7 +114,7 @@ void verbs::start_commands() {
         c.mailbox.done = 0;
         m_slot_of[token] = slot;
         m_running[token] = std::move(c.done);
-        m_memory.write(m_mailboxes[slot], &c.mailbox, sizeof c.mailbox);
+        write(m_mailboxes[slot], &c.mailbox, sizeof c.mailbox);
         mmio(ib::bar_command_offset, m_mailboxes[slot]);
     }
 }
@@ -216,8 +216,8 @@ std::uint16_t verbs::post_send(queue_pair& qp, ib::send_wqe wqe, const std::uint
     wqe.wqe_index = index;
     wqe.length_bytes = bytes;
     wqe.address = qp.send_buffers + std::uint64_t{slot} * qp.send_buffer_bytes;
-    m_memory.write(wqe.address, payload, bytes);
-    m_memory.write(qp.sq_address + slot * sizeof(ib::send_wqe), &wqe, sizeof wqe);
+    write(wqe.address, payload, bytes);
+    write(qp.sq_address + slot * sizeof(ib::send_wqe), &wqe, sizeof wqe);
     ++qp.sq_producer;
     const std::uint64_t word =
         ib::encode(ib::doorbell{ib::doorbell_type::send_queue, qp.qpn, qp.sq_producer});
@@ -232,7 +232,7 @@ void verbs::post_receive(queue_pair& qp, std::uint32_t count) {
         wqe.wr_id = slot;
         wqe.address = qp.receive_buffer(slot);
         wqe.length_bytes = qp.receive_buffer_bytes;
-        m_memory.write(qp.rq_address + slot * sizeof(ib::receive_wqe), &wqe, sizeof wqe);
+        write(qp.rq_address + slot * sizeof(ib::receive_wqe), &wqe, sizeof wqe);
         ++qp.rq_producer;
     }
     ring(ib::encode(ib::doorbell{ib::doorbell_type::receive_queue, qp.qpn, qp.rq_producer}));

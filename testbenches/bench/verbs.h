@@ -97,6 +97,9 @@ public:
     void read(std::uint64_t address, void* out, std::uint64_t bytes) {
         m_memory.read(address, out, bytes, m_domain.time_of(m_domain.now()));
     }
+    void write(std::uint64_t address, const void* data, std::uint64_t bytes) {
+        m_memory.write(address, data, bytes, m_domain.time_of(m_domain.now()));
+    }
 
     /// Events other than completions and commands.
     void set_event_handler(std::function<void(const ib::eqe&)> handler) {

@@ -344,7 +344,7 @@ pending_command two_hosts::start(std::uint32_t h, ib::command_mailbox mailbox) {
     t.mailboxes.pop_back();
     mailbox.token = t.next_token++;
     mailbox.done = 0;
-    t.memory.write(c.mailbox, &mailbox, sizeof mailbox);
+    t.memory.write(c.mailbox, &mailbox, sizeof mailbox, m_domain.time_of(m_now));
     t.processor.mmio_write(ib::bar_command_offset, c.mailbox,
                            m_domain.time_of(m_now) - sc_core::sc_time_stamp());
     return c;
@@ -527,8 +527,9 @@ std::uint16_t two_hosts::post_send(test_qp& qp, std::uint32_t bytes, std::uint8_
         w.remote_qkey = qp.attributes.qkey;
     }
     host_memory& memory = host(qp.host).memory;
-    memory.write(w.address, payload.data(), payload.size());
-    memory.write(qp.sq_address + slot * sizeof w, &w, sizeof w);
+    const sc_core::sc_time at = m_domain.time_of(m_now);
+    memory.write(w.address, payload.data(), payload.size(), at);
+    memory.write(qp.sq_address + slot * sizeof w, &w, sizeof w, at);
     m_recorder.message_posted(qp.host, qp.qpn, index, bytes, m_now, m_now, 0);
     return index;
 }
@@ -582,7 +583,7 @@ void two_hosts::post_receives(test_qp& qp, std::uint32_t count) {
         w.wr_id = qp.rq_producer;
         w.address = qp.receive_buffers + std::uint64_t{slot} * qp.buffer_bytes;
         w.length_bytes = qp.buffer_bytes;
-        host(qp.host).memory.write(qp.rq_address + slot * sizeof w, &w, sizeof w);
+        host(qp.host).memory.write(qp.rq_address + slot * sizeof w, &w, sizeof w, m_domain.time_of(m_now));
         ++qp.rq_producer;
     }
     doorbell(qp.host, ib::encode(ib::doorbell{ib::doorbell_type::receive_queue, qp.qpn, qp.rq_producer}));

@@ -1,6 +1,7 @@
 // Cycle contract of the host interface: docs/microarchitecture.md, "Host interface".
 #include "model/host_interface/host_interface.h"
 
+#include "model/host_interface/direct_read.h"
 #include "testbenches/timing/block_bench.h"
 #include "testbenches/unit/catch.h"
 
@@ -30,18 +31,35 @@ struct target : sc_core::sc_module, tlm::tlm_fw_transport_if<>, interrupt_if {
     };
     std::vector<access> seen;
     std::vector<sc_core::sc_time> interrupts;
+    enum class dmi { refused, without_latency, granted } grants = dmi::refused;
+    std::vector<unsigned char> direct;  // at direct_address
+    unsigned asked = 0;                 // for DMI
+    static constexpr std::uint64_t direct_address = 0x2000;
     void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override {
         seen.push_back(
             {p.is_write(), p.get_address(), p.get_data_length(), sc_core::sc_time_stamp() + delay});
         delay += sc_core::sc_time(p.is_write() ? 250 : 500, sc_core::SC_NS);
         p.set_response_status(p.get_address() >= 0x100000 ? tlm::TLM_ADDRESS_ERROR_RESPONSE
                                                           : tlm::TLM_OK_RESPONSE);
+        p.set_dmi_allowed(!direct.empty());
     }
     tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload&, tlm::tlm_phase&,
                                        sc_core::sc_time&) override {
         return tlm::TLM_ACCEPTED;
     }
-    bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
+    bool get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tlm_dmi& d) override {
+        ++asked;
+        if (grants == dmi::without_latency) {
+            d.set_dmi_ptr(direct.data());
+            d.set_start_address(direct_address);
+            d.set_end_address(direct_address + direct.size() - 1);
+            d.allow_read();
+            return true;
+        }
+        return grants == dmi::granted &&
+               direct_read::grant(p, d, direct_address, direct.data(), direct.size(),
+                                  sc_core::sc_time(500, sc_core::SC_NS));
+    }
     unsigned transport_dbg(tlm::tlm_generic_payload&) override { return 0; }
     void raise(unsigned, const sc_core::sc_time& delay) override {
         interrupts.push_back(sc_core::sc_time_stamp() + delay);
@@ -99,8 +117,8 @@ struct host_bench : block_bench {
                                                                   block.write_i[c]));
         }
     }
-    dma_read a_read(std::uint32_t bytes, std::uint32_t cookie = 0) {
-        return {0x1000, bytes, cookie, buffer.data()};
+    dma_read a_read(std::uint32_t bytes, std::uint32_t cookie = 0, std::uint64_t address = 0x1000) {
+        return {address, bytes, cookie, buffer.data()};
     }
     static dma_write a_write(std::uint32_t bytes, std::uint64_t address) {
         dma_write w;
@@ -119,6 +137,7 @@ protected:
         pool.reclaim();
         memory.seen.clear();
         memory.interrupts.clear();
+        memory.asked = 0;
         block.reset(config);
     }
 };
@@ -208,6 +227,93 @@ TEST_CASE("host interface: reads follow each other on the bus, requesters take t
     const cycle_t second = first + bus(32);
     CHECK(b.done[hi::send_read]->cycles() == std::vector<cycle_t>{first + 1, second + bus(4096) + 1});
     CHECK(b.done[hi::receive_read]->cycles() == std::vector<cycle_t>{second + 1});
+}
+
+TEST_CASE("host interface: a read by DMI takes the cycles of one by call") {
+    host_bench b;
+    b.memory.grants = target::dmi::granted;
+    b.memory.direct.resize(0x200);
+    for (std::size_t i = 0; i < b.memory.direct.size(); ++i) {
+        b.memory.direct[i] = static_cast<unsigned char>(i ^ i >> 8 ^ 0x55u);
+    }
+    const auto direct = target::direct_address;
+    for (const engine_kind kind : both) {
+        b.start(kind);
+        std::vector<cycle_t> expected;
+        for (std::uint32_t i = 0; i < 4; ++i) {
+            const cycle_t r = 20 + 200 * i;
+            b.read[hi::send_read]->visible_at(r, b.a_read(100, i, direct + 0x40));
+            expected.push_back(r + read_latency + bus(100) + 1);
+        }
+        b.run_to(900);
+        CHECK(b.done[hi::send_read]->cycles() == expected);
+        CHECK(b.memory.seen.size() == 1);
+        CHECK(b.memory.asked == 1);
+        CHECK(b.block.counters().reads == 4);
+        CHECK(b.block.counters().read_bytes == 400);
+        CHECK(std::equal(b.buffer.begin(), b.buffer.begin() + 100, b.memory.direct.begin() + 0x40));
+        // The last bytes of what is granted, one byte too many, the one before it.
+        b.read[hi::send_read]->visible_at(1000, b.a_read(64, 0, direct + 0x1c0));
+        b.run_to(1200);
+        CHECK(b.memory.seen.size() == 1);
+        CHECK(b.buffer[63] == b.memory.direct[0x1ff]);
+        b.read[hi::send_read]->visible_at(1300, b.a_read(64, 0, direct + 0x1c1));
+        b.run_to(1500);
+        CHECK(b.memory.seen.size() == 2);
+        b.read[hi::send_read]->visible_at(1600, b.a_read(64, 0, direct - 1));
+        b.run_to(1800);
+        CHECK(b.memory.seen.size() == 3);
+        CHECK(b.done[hi::send_read]->cycles().back() == 1600 + read_latency + bus(64) + 1);
+    }
+}
+
+TEST_CASE("host interface: DMI that is taken back is asked for again, and a reset forgets it") {
+    host_bench b;
+    b.memory.grants = target::dmi::granted;
+    b.memory.direct.assign(0x200, 1);
+    const auto direct = target::direct_address;
+    b.start();
+    cycle_t r = 20;
+    const auto read = [&] {
+        b.read[hi::cache_read]->visible_at(r, b.a_read(64, 0, direct));
+        r += 200;
+        b.run_to(r);
+        return b.memory.seen.size();
+    };
+    CHECK(read() == 1);
+    CHECK(read() == 1);
+    b.memory.socket->invalidate_direct_mem_ptr(0, direct - 1);
+    b.memory.socket->invalidate_direct_mem_ptr(direct + 0x200, ~sc_dt::uint64{0});
+    CHECK(read() == 1);  // neither has a byte of it
+    b.memory.socket->invalidate_direct_mem_ptr(direct + 0x1ff, direct + 0x300);
+    CHECK(read() == 2);
+    CHECK(read() == 2);
+    b.memory.socket->invalidate_direct_mem_ptr(0, direct);
+    CHECK(read() == 3);
+    CHECK(b.memory.asked == 3);
+    b.start();
+    r = 20;
+    CHECK(read() == 1);
+}
+
+TEST_CASE("host interface: DMI without a latency of a transfer is not used, and asked for once") {
+    host_bench b;
+    b.memory.direct.assign(0x200, 1);
+    for (const auto grants : {target::dmi::refused, target::dmi::without_latency}) {
+        b.memory.grants = grants;
+        b.start();
+        for (std::uint32_t i = 0; i < 3; ++i) {
+            b.read[hi::send_read]->visible_at(20 + i, b.a_read(64, i, target::direct_address));
+        }
+        b.run_to(400);
+        CHECK(b.memory.seen.size() == 3);
+        CHECK(b.memory.asked == 1);
+        // It may have changed its mind.
+        b.memory.socket->invalidate_direct_mem_ptr(0, ~sc_dt::uint64{0});
+        b.read[hi::send_read]->visible_at(500, b.a_read(64, 3, target::direct_address));
+        b.run_to(800);
+        CHECK(b.memory.asked == 2);
+    }
 }
 
 TEST_CASE("host interface: reads_outstanding tags") {

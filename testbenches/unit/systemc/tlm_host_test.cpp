@@ -1,12 +1,15 @@
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <random>
 #include <systemc>
 #include <tlm>
 #include <vector>
 
 #include "model/clock/clock_domain.h"
+#include "model/host_interface/direct_read.h"
 #include "model/ib/work_queue.h"
 #include "testbenches/unit/catch.h"
 #include "tlm/host_memory.h"
@@ -56,7 +59,7 @@ struct device : sc_core::sc_module, tlm::tlm_fw_transport_if<>, tlm::tlm_bw_tran
     tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_time&) override {
         return tlm::TLM_ACCEPTED;
     }
-    void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+    void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override { ++invalidated; }
 
     tlm::tlm_response_status dma(tlm::tlm_command command, std::uint64_t address, void* data, unsigned bytes,
                                  sc_time& delay) {
@@ -80,6 +83,7 @@ struct device : sc_core::sc_module, tlm::tlm_fw_transport_if<>, tlm::tlm_bw_tran
     tlm::tlm_initiator_socket<64> dma_init_socket{"dma_init_socket"};
     payload_pool pool;
     std::vector<access> accesses;
+    unsigned invalidated = 0;
 };
 
 struct platform {
@@ -144,9 +148,124 @@ TEST_CASE("memory: writes become visible in the order in which they were made") 
 TEST_CASE("memory: software's writes are seen by a device at once") {
     platform p;
     const std::uint32_t value = 9;
-    p.memory.write(0x400, &value, sizeof value);
+    p.memory.write(0x400, &value, sizeof value, ns(0));
     sc_time delay;
     CHECK(p.card.read(0x400, delay) == 9);
+}
+
+TEST_CASE("memory: a write of software below writes in flight shows until the first of them is there") {
+    platform p;
+    const auto bytes_of = [&](double at) {
+        std::array<std::uint8_t, 8> seen{};
+        p.memory.read(0x500, seen.data(), seen.size(), ns(at));
+        return seen;
+    };
+    using eight = std::array<std::uint8_t, 8>;
+    p.card.write(0x502, 0x0a0a0a0a, ns(0));    // there at 250
+    p.card.write(0x504, 0x0b0b0b0b, ns(100));  // there at 350
+    const eight nines{9, 9, 9, 9, 9, 9, 9, 9};
+    p.memory.write(0x500, nines.data(), nines.size(), ns(10));
+    sc_time delay;
+    CHECK(p.card.read(0x500, delay) == 0x0a0a0909);
+    CHECK(p.card.read(0x504, delay) == 0x0b0b0b0b);
+    CHECK(bytes_of(249) == nines);
+    CHECK(bytes_of(250) == eight{9, 9, 10, 10, 10, 10, 9, 9});
+    p.memory.write(0x504, nines.data(), 2, ns(260));
+    CHECK(bytes_of(349) == eight{9, 9, 10, 10, 9, 9, 9, 9});
+    CHECK(bytes_of(350) == eight{9, 9, 10, 10, 11, 11, 11, 11});
+}
+
+TEST_CASE("memory: a write of software stays above what a device wrote before, looked at or not") {
+    platform p;
+    p.card.write(0x580, 0x0a0a0a0a, ns(0));  // there at 250
+    const std::uint32_t value = 9;
+    p.memory.write(0x580, &value, sizeof value, ns(250));
+    CHECK(p.software_reads(0x580, 300) == 9);
+    sc_time delay;
+    CHECK(p.card.read(0x580, delay) == 9);
+}
+
+TEST_CASE("memory: a random mix of writes is seen as a list of them in time says") {
+    platform p;
+    struct one {
+        double from;
+        std::uint64_t address;
+        std::vector<std::uint8_t> data;
+        bool by_device;
+    };
+    std::mt19937 random(7);
+    std::vector<one> writes;
+    double last_arrival = 0;
+    constexpr std::uint64_t base = 0x600;
+    constexpr std::size_t size = 24;
+    for (int step = 1; step <= 400; ++step) {
+        const double at = 40.0 * step;
+        one w;
+        w.by_device = random() % 2 == 0;
+        w.address = random() % (size - 8);
+        w.data.assign(w.by_device ? 4 : 1 + random() % 8, static_cast<std::uint8_t>(random()));
+        if (w.by_device) {
+            std::uint32_t value = 0;
+            std::memcpy(&value, w.data.data(), 4);
+            w.from = last_arrival = std::max(last_arrival, at + 250);
+            p.card.write(base + w.address, value, ns(at));
+        } else {
+            w.from = at;
+            p.memory.write(base + w.address, w.data.data(), w.data.size(), ns(at));
+        }
+        writes.push_back(w);
+        // Software's view: in the order of the times; what a device wrote in an earlier call comes later.
+        std::vector<one> in_time = writes;
+        std::stable_sort(in_time.begin(), in_time.end(),
+                         [](const one& a, const one& b) { return a.from < b.from; });
+        std::array<std::uint8_t, size> expected{};
+        for (const one& o : in_time) {
+            if (o.from <= at) {
+                std::copy(o.data.begin(), o.data.end(),
+                          expected.begin() + static_cast<std::ptrdiff_t>(o.address));
+            }
+        }
+        std::array<std::uint8_t, size> seen{};
+        p.memory.read(base, seen.data(), size, ns(at));
+        REQUIRE(seen == expected);
+    }
+    CHECK(p.memory.writes_in_flight() != 0);
+}
+
+TEST_CASE("memory: DMI through the bus shows what a device reads, and is taken back by a reset") {
+    platform p;
+    sc_time delay;
+    std::uint32_t value = 0;
+    tlm::tlm_generic_payload& t =
+        p.card.pool.get(tlm::TLM_READ_COMMAND, 0x700, reinterpret_cast<unsigned char*>(&value), sizeof value);
+    p.card.dma_init_socket->b_transport(t, delay);
+    CHECK(t.is_dmi_allowed());
+    tlm::tlm_dmi dmi;
+    // Who does not ask for the latency of a transfer would reckon with one per byte.
+    CHECK_FALSE(p.card.dma_init_socket->get_direct_mem_ptr(t, dmi));
+    direct_read extension;
+    t.set_extension(&extension);
+    REQUIRE(p.card.dma_init_socket->get_direct_mem_ptr(t, dmi));
+    t.clear_extension(&extension);
+    t.release();
+    CHECK(extension.granted);
+    CHECK(extension.latency == ns(500));
+    CHECK(dmi.is_read_allowed());
+    CHECK_FALSE(dmi.is_write_allowed());
+    CHECK(dmi.get_start_address() == 0);
+    CHECK(dmi.get_end_address() == memory_bytes - 1);
+    p.card.write(0x700, 0x01020304, ns(0));
+    std::memcpy(&value, dmi.get_dmi_ptr() + 0x700, sizeof value);
+    CHECK(value == 0x01020304);
+    CHECK(p.software_reads(0x700, 0) == 0);
+    CHECK(p.card.invalidated == 0);
+    p.memory.reset(memory_bytes, ns(500), ns(250));
+    CHECK(p.card.invalidated == 1);
+    p.memory.reset(memory_bytes, ns(500), ns(250));
+    CHECK(p.card.invalidated == 1);  // nobody has a pointer
+    tlm::tlm_dmi of_bar;
+    tlm::tlm_generic_payload q;
+    CHECK_FALSE(p.processor.mmio_init_socket()->get_direct_mem_ptr(q, of_bar));
 }
 
 TEST_CASE("memory: the last byte is there, the one behind it is an address error") {
@@ -162,7 +281,7 @@ TEST_CASE("memory: the last byte is there, the one behind it is an address error
         CHECK(delay == ns(3));
     }
     CHECK_THROWS_AS(p.memory.read(memory_bytes - 3, bytes, 4, ns(0)), std::out_of_range);
-    CHECK_THROWS_AS(p.memory.write(memory_bytes, bytes, 1), std::out_of_range);
+    CHECK_THROWS_AS(p.memory.write(memory_bytes, bytes, 1, ns(0)), std::out_of_range);
 }
 
 TEST_CASE("memory: reset clears it and forgets what is in flight") {
@@ -182,9 +301,9 @@ TEST_CASE("memory: after a reset of any size every byte is zero") {
     for (const std::uint64_t bytes : {memory_bytes, memory_bytes / 2 + 1, memory_bytes, memory_bytes * 3}) {
         p.memory.reset(bytes, ns(0), ns(0));
         // Over three pages at the start, one in the middle, the last byte; and a device's write at the end.
-        p.memory.write(4095, ones.data(), 4098);
-        p.memory.write(bytes / 2, ones.data(), 1);
-        p.memory.write(bytes - 1, ones.data(), 1);
+        p.memory.write(4095, ones.data(), 4098, ns(0));
+        p.memory.write(bytes / 2, ones.data(), 1, ns(0));
+        p.memory.write(bytes - 1, ones.data(), 1, ns(0));
         p.card.write(bytes - 8, 0xffffffff, ns(0));
         std::uint32_t word = 0;
         p.memory.read(bytes - 8, &word, sizeof word, ns(1000));
