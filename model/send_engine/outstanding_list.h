@@ -50,7 +50,9 @@ public:
     }
     bool full() const { return m_used == m_limit; }
 
-    void push(fifo& f, const outstanding_send& send) {
+    /// One more entry at the back of `f`, which holds what was there before and is to be filled in; full()
+    /// must be false.
+    outstanding_send& push(fifo& f) {
         std::uint32_t index = m_free;
         if (index == none) {
             index = static_cast<std::uint32_t>(m_entries.size());
@@ -58,15 +60,17 @@ public:
         } else {
             m_free = m_entries[index].next;
         }
-        m_entries[index].send = send;
+        entry& e = m_entries[index];
         if (f.empty()) {
-            m_entries[index].next = index;
+            e.next = index;
         } else {
-            m_entries[index].next = m_entries[f.tail()].next;
-            m_entries[f.tail()].next = index;
+            entry& tail = m_entries[f.tail()];
+            e.next = tail.next;
+            tail.next = index;
         }
         f.set(index, f.count() + 1);
         ++m_used;
+        return e.send;
     }
     const outstanding_send& back(const fifo& f) const { return m_entries[f.tail()].send; }
     const outstanding_send& front(const fifo& f) const { return m_entries[m_entries[f.tail()].next].send; }

@@ -405,8 +405,9 @@ void send_engine::take_state(const state_event& e) {
     for (std::size_t i = 0; i < n; ++i) {
         const std::uint32_t s = m_sending.front();
         m_sending.pop_front();
-        const bool gathered_one = gather_next(s);
-        if (m_services[s].used && m_services[s].at == phase::sending) {
+        service& v = m_services[s];
+        const bool gathered_one = gather_next(s, v);
+        if (v.used && v.at == phase::sending) {
             m_sending.push_back(s);
         }
         if (gathered_one) {
@@ -418,8 +419,7 @@ void send_engine::take_state(const state_event& e) {
 }
 
 // Goes one step on in a grant; true when a packet was begun.
-[[gnu::always_inline]] inline bool send_engine::gather_next(std::uint32_t s) {
-    service& v = m_services[s];
+[[gnu::always_inline]] inline bool send_engine::gather_next(std::uint32_t s, service& v) {
     qp& q = at(v.grant.qpn);
     if (v.epoch != q.epoch) {
         abort_service(s);
@@ -444,10 +444,10 @@ void send_engine::take_state(const state_event& e) {
     if (bytes != 0 && !read_o.can_push()) {
         return false;
     }
-    if (v.offset_bytes == 0 && !begin_message(s, q, w)) {
+    if (v.offset_bytes == 0 && !begin_message(s, v, q, w, mtu)) {
         return false;
     }
-    gather_packet(s, q, w);
+    gather_packet(s, v, q, w, bytes);
     v.offset_bytes += bytes;
     if (v.offset_bytes == w.length_bytes) {
         v.offset_bytes = 0;
@@ -465,24 +465,23 @@ void send_engine::take_state(const state_event& e) {
 }
 
 // Checks what must hold before the first packet of a WQE; false when the grant waits or has ended here.
-[[gnu::always_inline]] inline bool send_engine::begin_message(std::uint32_t s, qp& q, const ib::send_wqe& w) {
-    service& v = m_services[s];
+[[gnu::always_inline]] inline bool send_engine::begin_message(std::uint32_t s, service& v, qp& q,
+                                                              const ib::send_wqe& w, std::uint32_t mtu) {
     const auto index = static_cast<std::uint16_t>(v.grant.first + v.current);
     const ib::service_type type = v.context.resources.service;
-    const std::uint32_t mtu = ib::mtu_bytes(v.context.attributes.path_mtu);
     const bool too_long = w.length_bytes > 1u << 31 || (type == ib::service_type::ud && w.length_bytes > mtu);
     if (w.wqe_index != index || w.opcode > 1 || too_long) {
         if (!q.outstanding.empty()) {
             return false;  // CQEs stay in order: the sends before it end first, and their end wakes this
                            // module
         }
-        outstanding_send bad;
+        outstanding_send& bad = m_outstanding.push(q.outstanding);
+        bad = {};
         bad.wr_id = w.wr_id;
         bad.cqn = v.context.resources.send_cqn;
         bad.length_bytes = w.length_bytes;
         bad.wqe_index = index;
         bad.first_psn = bad.last_psn = v.next_psn;
-        m_outstanding.push(q.outstanding, bad);
         fail(q, too_long ? ib::wc_status::loc_len_err : ib::wc_status::loc_qp_op_err,
              type == ib::service_type::ud ? ib::qp_state::sqe : ib::qp_state::err);
         q.next_index = static_cast<std::uint16_t>(index + 1);
@@ -504,7 +503,7 @@ void send_engine::take_state(const state_event& e) {
         return false;
     }
     const std::uint32_t packets = w.length_bytes == 0 ? 1 : (w.length_bytes + mtu - 1) / mtu;
-    outstanding_send o;
+    outstanding_send& o = m_outstanding.push(q.outstanding);
     o.wr_id = w.wr_id;
     o.cqn = v.context.resources.send_cqn;
     o.length_bytes = w.length_bytes;
@@ -512,18 +511,14 @@ void send_engine::take_state(const state_event& e) {
     o.signaled = (w.flags & ib::wqe_signaled) != 0;
     o.first_psn = v.next_psn;
     o.last_psn = ib::psn_add(v.next_psn, packets - 1);
-    m_outstanding.push(q.outstanding, o);
     q.resend = q.resend && ib::index_distance(q.resend_until, static_cast<std::uint16_t>(index + 1)) > 0;
     ++m_counters.messages;
     return true;
 }
 
-[[gnu::always_inline]] inline void send_engine::gather_packet(std::uint32_t s, const qp& q,
-                                                              const ib::send_wqe& w) {
-    service& v = m_services[s];
+[[gnu::always_inline]] inline void send_engine::gather_packet(std::uint32_t s, service& v, const qp& q,
+                                                              const ib::send_wqe& w, std::uint32_t bytes) {
     const ib::qp_attributes& a = v.context.attributes;
-    const std::uint32_t mtu = ib::mtu_bytes(a.path_mtu);
-    const std::uint32_t bytes = std::min(w.length_bytes - v.offset_bytes, mtu);
     const bool first = v.offset_bytes == 0;
     const bool last = v.offset_bytes + bytes == w.length_bytes;
     const bool ud = v.context.resources.service == ib::service_type::ud;
@@ -567,7 +562,12 @@ void send_engine::take_state(const state_event& e) {
     if (bytes != 0) {
         read_o.push({w.address + v.offset_bytes, bytes, payload_cookie, p->bytes + offset});
     }
-    m_gathered.push_back({p, s, v.generation, v.epoch, bytes != 0});
+    gathered& g = m_gathered.push_slot();
+    g.packet = p;
+    g.slot = s;
+    g.generation = v.generation;
+    g.epoch = v.epoch;
+    g.waits_for_data = bytes != 0;
     ++v.in_flight;
     v.next_psn = ib::psn_add(v.next_psn, 1);
 }
@@ -750,14 +750,13 @@ void send_engine::end_service(std::uint32_t s, scheduler_update update) {
     if (!has_cqe) {
         return;
     }
-    completion& c = m_completions.push_slot();
-    c = {};
-    c.cqn = o.cqn;
-    c.entry.wr_id = o.wr_id;
-    c.entry.qpn = qpn;
-    c.entry.length_bytes = o.length_bytes;
-    c.entry.wqe_index = o.wqe_index;
-    c.entry.status = status;
+    finished_send& f = m_completions.push_slot();
+    f.wr_id = o.wr_id;
+    f.qpn = qpn;
+    f.cqn = o.cqn;
+    f.length_bytes = o.length_bytes;
+    f.wqe_index = o.wqe_index;
+    f.status = status;
     ++m_completions_made;
 }
 
@@ -1004,7 +1003,15 @@ void send_engine::check_drained(qp& q) {
         more = more || !m_updates.empty();
     }
     if (!m_completions.empty() && completion_o.can_push()) {
-        completion_o.push(m_completions.front());
+        const finished_send& f = m_completions.front();
+        completion& c = completion_o.push_slot();
+        c.cqn = f.cqn;
+        c.entry = {};
+        c.entry.wr_id = f.wr_id;
+        c.entry.qpn = f.qpn;
+        c.entry.length_bytes = f.length_bytes;
+        c.entry.wqe_index = f.wqe_index;
+        c.entry.status = f.status;
         m_completions.pop_front();
         ++m_completions_pushed;
         more = more || !m_completions.empty();

@@ -156,9 +156,9 @@ private:
     [[gnu::cold]] bool flush_outstanding();
     bool request_contexts();
     bool request_data();
-    bool gather_next(std::uint32_t s);
-    bool begin_message(std::uint32_t s, qp& q, const ib::send_wqe& w);
-    void gather_packet(std::uint32_t s, const qp& q, const ib::send_wqe& w);
+    bool gather_next(std::uint32_t s, service& v);
+    bool begin_message(std::uint32_t s, service& v, qp& q, const ib::send_wqe& w, std::uint32_t mtu);
+    void gather_packet(std::uint32_t s, service& v, const qp& q, const ib::send_wqe& w, std::uint32_t bytes);
     bool emit();
     void finish(std::uint32_t s, bool write, const scheduler_update& update);
     void end_service(std::uint32_t s, scheduler_update update);
@@ -216,7 +216,16 @@ private:
     ring_queue<finished> m_finished;
     ring_queue<qpc_request> m_errors;
     ring_queue<scheduler_update> m_updates;
-    ring_queue<completion> m_completions;
+    /// A send whose CQE is to be made.
+    struct finished_send {
+        std::uint64_t wr_id = 0;
+        std::uint32_t qpn = 0;
+        std::uint32_t cqn = 0;
+        std::uint32_t length_bytes = 0;
+        std::uint16_t wqe_index = 0;
+        ib::wc_status status = ib::wc_status::success;
+    };
+    ring_queue<finished_send> m_completions;
     struct late_event {
         event what;
         std::uint64_t after = 0;  // completions that were made before it

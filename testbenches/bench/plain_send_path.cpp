@@ -771,14 +771,13 @@ private:
             return false;
         }
         const std::uint32_t packets = w.length_bytes == 0 ? 1 : (w.length_bytes + mtu - 1) / mtu;
-        outstanding_send o;
+        outstanding_send& o = m_outstanding.push(q.outstanding);
         o.wr_id = w.wr_id;
         o.length_bytes = w.length_bytes;
         o.wqe_index = index;
         o.signaled = (w.flags & ib::wqe_signaled) != 0;
         o.first_psn = v.next_psn;
         o.last_psn = ib::psn_add(v.next_psn, packets - 1);
-        m_outstanding.push(q.outstanding, o);
         return true;
     }
     void gather_packet(std::uint32_t s, const ib::send_wqe& w, const ib::qp_attributes& a,

@@ -253,9 +253,7 @@ TEST_CASE("outstanding list: FIFOs in one memory, at random against deques") {
             model[q].clear();
             list.clear(fifos[q]);
         } else if (random() % 2 == 0 && !list.full()) {
-            outstanding_send s;
-            s.wr_id = i;
-            list.push(fifos[q], s);
+            list.push(fifos[q]).wr_id = i;
             model[q].push_back(i);
             ++used;
         } else if (!model[q].empty()) {
