@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "model/host_interface/direct_read.h"
+#include "model/clock/direct_read.h"
 
 namespace hcasim {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "model/host_interface/direct_read.h"
+#include "model/clock/direct_read.h"
 
 namespace hcasim {
 

@@ -12,9 +12,9 @@
 
 #include "model/clock/channel.h"
 #include "model/clock/clock_domain.h"
+#include "model/clock/direct_read.h"
 #include "model/clock/ring_queue.h"
 #include "model/hca.h"
-#include "model/host_interface/direct_read.h"
 #include "model/ib/command.h"
 #include "model/ib/work_queue.h"
 

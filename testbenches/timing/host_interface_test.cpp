@@ -1,7 +1,7 @@
 // Cycle contract of the host interface: docs/microarchitecture.md, "Host interface".
 #include "model/host_interface/host_interface.h"
 
-#include "model/host_interface/direct_read.h"
+#include "model/clock/direct_read.h"
 #include "testbenches/timing/block_bench.h"
 #include "testbenches/unit/catch.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "model/clock/clock_domain.h"
-#include "model/host_interface/direct_read.h"
+#include "model/clock/direct_read.h"
 #include "model/ib/work_queue.h"
 #include "testbenches/unit/catch.h"
 #include "tlm/host_memory.h"
